@@ -1,0 +1,35 @@
+// All kernels at level "avx512vnni". Everything stays in the unnamed namespace, so that no function
+// compiled with these flags can stand in for another file's.
+#include <immintrin.h>
+#include <math.h>
+
+#include "backends/cpu/kernels.h"
+#include "backends/cpu/vector_kernels.h"
+
+namespace crane::cpu::avx512vnni {
+namespace {
+#include "backends/cpu/simd/avx512.h"
+#include "backends/cpu/kernels/math.inl"
+
+#include "backends/cpu/kernels/quantize.inl"
+
+#include "backends/cpu/kernels/quant_types.inl"
+
+#include "backends/cpu/kernels/quant_products.inl"
+
+#include "backends/cpu/kernels/quant_tiles.inl"
+
+#include "backends/cpu/kernels/float_products.inl"
+
+#include "backends/cpu/kernels/product_table.inl"
+
+#include "backends/cpu/kernels/elementwise.inl"
+
+#include "backends/cpu/kernels/attention.inl"
+
+#include "backends/cpu/kernels/vector_table.inl"
+}  // namespace
+}  // namespace crane::cpu::avx512vnni
+
+const crane::cpu::Kernels crane::cpu::kernels_avx512vnni = {
+    "avx512vnni", &crane::cpu::avx512vnni::kProducts, &crane::cpu::avx512vnni::kVectorKernels};

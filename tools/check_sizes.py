@@ -40,7 +40,7 @@ def functions_of(lines):
     while number < len(lines):
         line = lines[number]
         indent = len(line) - len(line.lstrip())
-        starts = re.match(r"\s*(?!namespace|struct|class|enum|union|extern|#|if|for|while|switch|do\b|else|return|\}|typedef|using)\S", line)
+        starts = re.match(r"\s*(?![\[{\"]|namespace|struct|class|enum|union|extern|#|if|for|while|switch|do\b|else|return|\}|typedef|using)\S", line)
         if not starts or indent > 4 or "(" not in line and not line.rstrip().endswith(","):
             number += 1
             continue

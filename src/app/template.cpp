@@ -13,7 +13,7 @@ namespace {
 
 struct Source {
   std::shared_ptr<const ChatTemplate> chat_template;
-  std::optional<std::string> bos, eos;  // absent: undefined in the template
+  std::string bos, eos;  // the model's; empty: undefined in the template
 };
 
 Source template_source(const Invocation& invocation) {
@@ -21,8 +21,8 @@ Source template_source(const Invocation& invocation) {
   if (options.template_file.has_value() == !options.model.empty())
     throw Error(ErrorCode::invalid_argument, "template: expected one of --template and --model");
   if (options.template_file)
-    return {std::make_shared<const ChatTemplate>(read_text_argument(*options.template_file)),
-            std::nullopt, std::nullopt};
+    return {std::make_shared<const ChatTemplate>(read_text_argument(*options.template_file)), "",
+            ""};
   TextBundle text = load_text_side(invocation);
   if (!text.chat_template)
     throw Error(ErrorCode::unsupported,
@@ -30,15 +30,17 @@ Source template_source(const Invocation& invocation) {
   return {text.chat_template, text.bos_text, text.eos_text};
 }
 
-// The conversation's own value wins, then the model's.
-void set_special_token(JsonObject& variables, const Json& conversation, const char* key,
-                       const std::optional<std::string>& of_model) {
-  variables.erase(key);
-  if (conversation.contains(key)) {
-    variables[key] = conversation[key];
-  } else if (of_model) {
-    variables[key] = *of_model;
-  }
+// The conversation with what the model and the flags add to it.
+Json complete_conversation(const Json& given, const Source& source, const Json& kwargs) {
+  JsonObject conversation = given.as_object();
+  if (!given.contains("bos_token") && !source.bos.empty()) conversation["bos_token"] = source.bos;
+  if (!given.contains("eos_token") && !source.eos.empty()) conversation["eos_token"] = source.eos;
+  if (!kwargs.is_object()) return conversation;
+  JsonObject merged;
+  if (given["chat_template_kwargs"].is_object()) merged = given["chat_template_kwargs"].as_object();
+  for (const auto& [key, value] : kwargs.as_object()) merged[key] = value;
+  conversation["chat_template_kwargs"] = std::move(merged);
+  return conversation;
 }
 
 }  // namespace
@@ -49,18 +51,16 @@ int template_verb(const Invocation& invocation) {
     throw Error(ErrorCode::invalid_argument,
                 "template: expected --input FILE, or - for standard input");
   Source source = template_source(invocation);
-  Json conversation = Json::parse(read_text_argument(*options.input), *options.input);
-  if (!conversation.is_object())
-    throw Error(ErrorCode::invalid_argument, cat(*options.input, ": got ", conversation.kind_name(),
+  Json given = Json::parse(read_text_argument(*options.input), *options.input);
+  if (!given.is_object())
+    throw Error(ErrorCode::invalid_argument, cat(*options.input, ": got ", given.kind_name(),
                                                  ", expected an object with messages"));
-  JsonObject variables =
-      conversation_variables(conversation, source.bos.value_or(""), source.eos.value_or(""));
-  set_special_token(variables, conversation, "bos_token", source.bos);
-  set_special_token(variables, conversation, "eos_token", source.eos);
-  if (options.chat_template_kwargs.is_object())
-    for (const auto& [key, value] : options.chat_template_kwargs.as_object())
-      variables[key] = value;
-  write_answer(source.chat_template->render(variables));
+  Json conversation = complete_conversation(given, source, options.chat_template_kwargs);
+  try {
+    write_answer(source.chat_template->render(chat_template_variables(conversation)));
+  } catch (const ChatTemplateException& raised) {
+    throw Error(raised.code(), raised.text());  // the template's own words
+  }
   return 0;
 }
 

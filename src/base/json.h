@@ -32,12 +32,15 @@ class JsonObject {
   // Makes look-ups logarithmic until a member is added or erased. Gives a key that stands there
   // twice, or null.
   const std::string* build_index();
-  size_t size() const { return members_.size(); }
-  bool empty() const { return members_.empty(); }
-  auto begin() const { return members_.begin(); }
-  auto end() const { return members_.end(); }
-  auto begin() { return members_.begin(); }
-  auto end() { return members_.end(); }
+  // Defined below Json: clang 14 wants it complete there.
+  using Iterator = std::vector<JsonMember>::iterator;
+  using ConstIterator = std::vector<JsonMember>::const_iterator;
+  size_t size() const;
+  bool empty() const;
+  ConstIterator begin() const;
+  ConstIterator end() const;
+  Iterator begin();
+  Iterator end();
   bool operator==(const JsonObject& other) const;
 
  private:
@@ -108,6 +111,13 @@ class Json {
  private:
   std::variant<std::monostate, bool, int64_t, double, std::string, JsonArray, JsonObject> value_;
 };
+
+inline size_t JsonObject::size() const { return members_.size(); }
+inline bool JsonObject::empty() const { return members_.empty(); }
+inline JsonObject::ConstIterator JsonObject::begin() const { return members_.begin(); }
+inline JsonObject::ConstIterator JsonObject::end() const { return members_.end(); }
+inline JsonObject::Iterator JsonObject::begin() { return members_.begin(); }
+inline JsonObject::Iterator JsonObject::end() { return members_.end(); }
 
 // The text of a string as a JSON string, quotes included, non-ASCII kept.
 std::string json_quote(std::string_view text);

@@ -19,8 +19,8 @@ void refuse_if(bool bad, const std::string& message) {
 void validate(const Request& request, int vocab_size, int context_length) {
   auto length = static_cast<int64_t>(request.prompt.size());
   refuse_if(length == 0, "prompt: no tokens, expected at least one");
-  refuse_if(length > context_length, cat("prompt: ", length, " tokens, more than the context of ",
-                                         context_length));
+  refuse_if(length > context_length,
+            cat("prompt: ", length, " tokens, more than the context of ", context_length));
   for (int32_t id : request.prompt)
     refuse_if(id < 0 || id >= vocab_size, cat("prompt: token id ", id, " is outside the vocabulary",
                                               ", expected 0 to ", vocab_size - 1));

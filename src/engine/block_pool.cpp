@@ -134,8 +134,7 @@ int BlockPool::publish(int parent, int block, std::span<const int32_t> keys) {
       release(block);
       return twin;
     }
-  } else if (keys.empty() ||
-             find_partial(parent, keys).tokens == static_cast<int>(keys.size())) {
+  } else if (keys.empty() || find_partial(parent, keys).tokens == static_cast<int>(keys.size())) {
     return block;
   }
   Block& b = at(block);
@@ -237,7 +236,8 @@ void BlockPool::check_lists() const {
   int listed = 0, hashed = 0, full = 0, flagged = 0;
   uint64_t last = 0;
   for (int block = oldest_; block != kNone; block = at(block).newer, ++listed) {
-    check(at(block).last_used >= last && listed < total(), "block pool: eviction list out of order");
+    check(at(block).last_used >= last && listed < total(),
+          "block pool: eviction list out of order");
     last = at(block).last_used;
   }
   for (int head : buckets_)

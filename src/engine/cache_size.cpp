@@ -44,10 +44,10 @@ int choose_block_count(const CacheSizing& sizing) {
       count = sizing.free_bytes / 2 / bytes;
   }
   if (count < 1)
-    throw Error(ErrorCode::invalid_argument,
-                cat("K/V cache: ", sizing.requested_bytes > 0 ? sizing.requested_bytes
-                                                              : sizing.free_bytes,
-                    " bytes, expected at least ", bytes, ", one block"));
+    throw Error(
+        ErrorCode::invalid_argument,
+        cat("K/V cache: ", sizing.requested_bytes > 0 ? sizing.requested_bytes : sizing.free_bytes,
+            " bytes, expected at least ", bytes, ", one block"));
   return static_cast<int>(count);
 }
 

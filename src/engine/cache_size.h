@@ -7,7 +7,7 @@ namespace crane {
 
 struct CacheSizing {
   int64_t bytes_per_block = 0;
-  int blocks_per_context = 1;    // of one sequence of full length
+  int blocks_per_context = 1;  // of one sequence of full length
   int max_running = 1;
   int64_t requested_bytes = 0;  // 0: choose
   int64_t free_bytes = 0;       // 0: unknown

@@ -92,9 +92,9 @@ struct Engine::Impl {
         scheduler(scheduler_options(device, text_model, options), pool),
         runner(device, text_model, cache) {
     if (context_length < wanted_context(text_model, options))
-      log(LogLevel::warning, cat("engine: the context is ", context_length, " of ",
-                                 wanted_context(text_model, options),
-                                 " tokens: the K/V cache has no room for more"));
+      log(LogLevel::warning,
+          cat("engine: the context is ", context_length, " of ",
+              wanted_context(text_model, options), " tokens: the K/V cache has no room for more"));
     update_stats();
   }
 

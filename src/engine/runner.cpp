@@ -18,9 +18,8 @@ std::span<const LogitRow> Runner::run(const Plan& plan) {
   auto vocab = static_cast<size_t>(model_.vocab_size());
   Shape expected{static_cast<int64_t>(rows_.size()), static_cast<int64_t>(vocab)};
   if (!logits_.defined() || logits_.dtype() != DType::f32 || !(logits_.shape() == expected))
-    throw Error(ErrorCode::internal,
-                cat("model: logits of shape ", logits_.shape().text(), ", expected ",
-                    expected.text(), " in F32"));
+    throw Error(ErrorCode::internal, cat("model: logits of shape ", logits_.shape().text(),
+                                         ", expected ", expected.text(), " in F32"));
   for (size_t i = 0; i < rows_.size(); ++i)
     rows_[i].logits = {logits_.data<float>() + static_cast<int64_t>(i) * logits_.stride(0), vocab};
   return rows_;

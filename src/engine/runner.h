@@ -14,7 +14,7 @@ namespace crane {
 struct LogitRow {
   uint64_t id = 0;  // of the sequence, which may end before its last row is read
   Sequence* sequence = nullptr;
-  int index = 0;  // of the token they follow
+  int index = 0;            // of the token they follow
   std::span<float> logits;  // [vocab_size], raw; the sampler may change them
 };
 

@@ -174,8 +174,8 @@ void keep_typical(Candidates& candidates, float p, size_t min_keep) {
   double normaliser = static_cast<double>(candidates.highest()) + std::log(sum);
   double entropy = 0;
   for (const Candidate& item : candidates.items())
-    entropy += static_cast<double>(item.weight) / sum *
-               (normaliser - static_cast<double>(item.logit));
+    entropy +=
+        static_cast<double>(item.weight) / sum * (normaliser - static_cast<double>(item.logit));
   // |surprise - entropy| is the distance of a logit from here.
   double centre = normaliser - entropy;
   auto nearer = [centre](const Candidate& a, const Candidate& b) {
@@ -276,8 +276,8 @@ int mirostat_top_k(Candidates& candidates, float mu, int vocab_size) {
   double exponent = slopes / squares;  // of Zipf's law
   double epsilon = exponent - 1;
   double log_vocab = std::log(static_cast<double>(vocab_size));
-  double scale = std::fabs(epsilon) < 1e-9 ? 1 / log_vocab
-                                           : epsilon / (1 - std::exp(-epsilon * log_vocab));
+  double scale =
+      std::fabs(epsilon) < 1e-9 ? 1 / log_vocab : epsilon / (1 - std::exp(-epsilon * log_vocab));
   double k = std::pow(scale * std::exp2(static_cast<double>(mu)), 1 / exponent);
   auto most = static_cast<double>(candidates.size());
   return std::isnan(k) ? static_cast<int>(most) : static_cast<int>(std::clamp(k, 1.0, most));

@@ -68,8 +68,8 @@ void apply_temperature(Candidates& candidates, float temperature);
 void apply_dynamic_temperature(Candidates& candidates, float temperature, float range,
                                float exponent);
 
-// Mirostat 1: how many tokens to keep so that their expected surprise is `mu` bits, from the slope of
-// the 100 likeliest (Zipf's law; Basu et al. 2021, arXiv:2007.14966).
+// Mirostat 1: how many tokens to keep so that their expected surprise is `mu` bits, from the slope
+// of the 100 likeliest (Zipf's law; Basu et al. 2021, arXiv:2007.14966).
 int mirostat_top_k(Candidates& candidates, float mu, int vocab_size);
 // Mirostat 2: tokens with a surprise of at most `mu` bits, or the likeliest alone.
 void keep_surprise_below(Candidates& candidates, float mu);

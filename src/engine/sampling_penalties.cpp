@@ -53,8 +53,7 @@ void apply_logit_bias(std::span<float> row, std::span<const std::pair<int32_t, f
 }
 
 void forbid(std::span<float> row, std::span<const int32_t> ids) {
-  for (int32_t id : ids)
-    row[static_cast<size_t>(id)] = -std::numeric_limits<float>::infinity();
+  for (int32_t id : ids) row[static_cast<size_t>(id)] = -std::numeric_limits<float>::infinity();
 }
 
 void apply_penalties(std::span<float> row, std::span<const int32_t> history, int prompt_tokens,
@@ -97,8 +96,8 @@ std::pair<DryBreakers::Sequences::const_iterator, DryBreakers::Sequences::const_
 DryBreakers::starting_with(int32_t id) const {
   auto first = std::partition_point(sequences_.begin(), sequences_.end(),
                                     [id](const auto& s) { return s[0] < id; });
-  auto last = std::partition_point(first, sequences_.end(),
-                                   [id](const auto& s) { return s[0] == id; });
+  auto last =
+      std::partition_point(first, sequences_.end(), [id](const auto& s) { return s[0] == id; });
   return {first, last};
 }
 

@@ -20,8 +20,8 @@ void apply_logit_bias(std::span<float> row, std::span<const std::pair<int32_t, f
 void forbid(std::span<float> row, std::span<const int32_t> ids);
 
 struct Penalties {
-  int last_n = -1;        // tokens of the history that count; -1: all
-  float repeat = 1.0f;    // divides positive logits, multiplies others; 1: off
+  int last_n = -1;         // tokens of the history that count; -1: all
+  float repeat = 1.0f;     // divides positive logits, multiplies others; 1: off
   float frequency = 0.0f;  // subtracted once for each time a token was generated
   float presence = 0.0f;   // subtracted when it was generated at all
 };

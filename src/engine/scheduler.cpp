@@ -25,7 +25,8 @@ Sequence& Scheduler::add(uint64_t id, std::span<const int32_t> prompt, int max_k
         "scheduler: a sequence that cannot fit");
   auto sequence = std::make_unique<Sequence>();
   sequence->id = id;
-  sequence->tokens.reserve(static_cast<size_t>(std::max(max_known, static_cast<int>(prompt.size()))));
+  sequence->tokens.reserve(
+      static_cast<size_t>(std::max(max_known, static_cast<int>(prompt.size()))));
   sequence->tokens.assign(prompt.begin(), prompt.end());
   sequence->blocks.reserve(static_cast<size_t>(blocks_for(max_known)));
   sequence->prompt_tokens = static_cast<int>(prompt.size());
@@ -46,8 +47,8 @@ const Plan& Scheduler::plan() {
   plan_.copies.clear();
   plan_.runs.clear();
   plan_.tokens = 0;
-  int decoding = static_cast<int>(std::count_if(running_.begin(), running_.end(),
-                                                [](auto& s) { return s->remaining() == 1; }));
+  int decoding = static_cast<int>(
+      std::count_if(running_.begin(), running_.end(), [](auto& s) { return s->remaining() == 1; }));
   prompt_budget_ = options_.batch_tokens - decoding;
   row_budget_ = options_.prompt_logit_rows;
   int64_t preemptions = preemptions_;
@@ -262,8 +263,7 @@ void Scheduler::drop_blocks(Sequence& sequence, bool reusable) {
   if (options_.prefix_cache && reusable && sequence.computed > begin) {
     auto index = static_cast<size_t>(sequence.published);
     int parent = index == 0 ? BlockPool::kNone : sequence.blocks[index - 1];
-    pool_.publish(parent, sequence.blocks[index],
-                  keys(sequence, begin, sequence.computed - begin));
+    pool_.publish(parent, sequence.blocks[index], keys(sequence, begin, sequence.computed - begin));
   }
   for (size_t i = sequence.blocks.size(); i-- > 0;) pool_.release(sequence.blocks[i]);
   sequence.blocks.clear();
@@ -280,8 +280,8 @@ void Scheduler::insert_by_order(List& list, std::unique_ptr<Sequence> sequence) 
 }
 
 std::unique_ptr<Sequence> Scheduler::take(List& list, const Sequence& sequence) {
-  auto place = std::find_if(list.begin(), list.end(),
-                            [&](auto& other) { return other.get() == &sequence; });
+  auto place =
+      std::find_if(list.begin(), list.end(), [&](auto& other) { return other.get() == &sequence; });
   if (place == list.end()) return nullptr;
   std::unique_ptr<Sequence> taken = std::move(*place);
   list.erase(place);

@@ -32,8 +32,8 @@ namespace crane {
 
 struct SchedulerOptions {
   int max_running = 16;
-  int batch_tokens = 2048;  // of a step; at least max_running
-  int chunk_tokens = 512;   // of one sequence in a step
+  int batch_tokens = 2048;     // of a step; at least max_running
+  int chunk_tokens = 512;      // of one sequence in a step
   int prompt_logit_rows = 64;  // of a step: logits of a whole chunk would be a huge matrix
   bool prefix_cache = true;
   bool modes_differ = false;  // a token's mode is part of its key in the prefix tree
@@ -46,15 +46,15 @@ struct Sequence {
   uint64_t id = 0;
   std::vector<int32_t> tokens;  // known: the prompt, then what was generated
   int prompt_tokens = 0;
-  int computed = 0;         // tokens whose keys and values lie in `blocks`
-  std::vector<int> blocks;  // K/V blocks, in order
-  int published = 0;        // leading blocks that are in the prefix tree
-  int slot = -1;            // of the recurrent state, while running
+  int computed = 0;           // tokens whose keys and values lie in `blocks`
+  std::vector<int> blocks;    // K/V blocks, in order
+  int published = 0;          // leading blocks that are in the prefix tree
+  int slot = -1;              // of the recurrent state, while running
   bool score_prompt = false;  // wants logits of every prompt token from `scored` on
   int scored = 0;
   int cached_tokens = 0;  // of the prompt, taken from the prefix tree
 
-  uint64_t order = 0;    // of arrival
+  uint64_t order = 0;          // of arrival
   uint64_t waiting_since = 0;  // plan number
   bool preempted = false;
   int high_water = 0;  // most tokens ever computed

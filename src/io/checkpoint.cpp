@@ -21,6 +21,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr size_t kTemplateBytes = size_t{4} << 20;
+constexpr size_t kConfigBytes = size_t{16} << 20;
+constexpr size_t kTokenizerBytes = size_t{128} << 20;
 
 // Bytes at which a kernel may read values of this type: their own size, or the two of the f16
 // scales that lead most blocks.
@@ -107,7 +109,7 @@ Json Checkpoint::read_optional_json(const std::string& name) {
   fs::path path = fs::path(folder_) / name;
   std::error_code error;
   if (!fs::exists(path, error)) return Json();
-  Json value = read_json_file(path.string());
+  Json value = read_json_file(path.string(), kConfigBytes);
   if (!value.is_object())
     throw Error(ErrorCode::io,
                 cat(path.string(), ": got ", value.kind_name(), ", expected an object"));
@@ -132,7 +134,9 @@ const Json& Checkpoint::tokenizer_json() const {
   if (!lazy_) return kNone;
   Lazy& lazy = *lazy_;
   if (!lazy.tokenizer_path.empty())
-    std::call_once(lazy.once, [&lazy] { lazy.tokenizer = read_json_file(lazy.tokenizer_path); });
+    std::call_once(lazy.once, [&lazy] {
+      lazy.tokenizer = read_json_file(lazy.tokenizer_path, kTokenizerBytes);
+    });
   return lazy.tokenizer;
 }
 
@@ -168,7 +172,8 @@ std::string Checkpoint::folder_template(std::string_view name) const {
   };
   fs::path old_file = folder / "chat_template.json";
   if (fs::exists(old_file, error)) {
-    std::string text = from_json(read_json_file(old_file.string()), old_file.string());
+    std::string text =
+        from_json(read_json_file(old_file.string(), kConfigBytes), old_file.string());
     if (!text.empty()) return text;
   }
   return from_json(tokenizer_config_, (folder / "tokenizer_config.json").string());

@@ -12,6 +12,6 @@ namespace crane {
 Json parse_file_json(std::string_view text, std::string_view where, int max_depth = 64);
 
 // A file of at most `limit` bytes. Throws Error(not_found) or Error(io) naming the path.
-Json read_json_file(const std::string& path, size_t limit = size_t{256} << 20);
+Json read_json_file(const std::string& path, size_t limit);
 
 }  // namespace crane

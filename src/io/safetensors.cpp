@@ -6,7 +6,6 @@
 #include <limits>
 #include <map>
 #include <optional>
-#include <unordered_map>
 #include <unordered_set>
 
 #include "base/checked.h"
@@ -111,6 +110,14 @@ void check_metadata(const Json& metadata, std::string_view where) {
            cat("got ", value.kind_name(), ", expected a string"));
 }
 
+// Values cost more memory than their text: counts them before any is made.
+void refuse_crowded(std::string_view text, std::string_view where,
+                    const SafetensorsLimits& limits) {
+  uint64_t commas = static_cast<uint64_t>(std::count(text.begin(), text.end(), ','));
+  if (commas > limits.tensors * kCommasPerTensor)
+    throw Error(ErrorCode::io, cat(where, ": more values than ", limits.tensors, " tensors need"));
+}
+
 std::string_view header_text(std::span<const std::byte> bytes, std::string_view where,
                              const SafetensorsLimits& limits) {
   uint64_t length = 0;
@@ -125,10 +132,7 @@ std::string_view header_text(std::span<const std::byte> bytes, std::string_view 
   std::string_view text(reinterpret_cast<const char*>(bytes.data()) + sizeof length,
                         static_cast<size_t>(length));
   if (!text.starts_with('{')) fail(where, "header", "does not begin with {");
-  // Values cost more memory than their text: count them before any is made.
-  uint64_t commas = static_cast<uint64_t>(std::count(text.begin(), text.end(), ','));
-  if (commas > limits.tensors * kCommasPerTensor)
-    fail(where, "header", cat("more values than ", limits.tensors, " tensors need"));
+  refuse_crowded(text, cat(where, ": header"), limits);
   return text;
 }
 
@@ -222,7 +226,9 @@ SafetensorsFiles SafetensorsFiles::open_index(const std::string& folder,
                                               const std::string& index_name,
                                               const SafetensorsLimits& limits) {
   std::string index_path = (fs::path(folder) / index_name).string();
-  Json index = read_json_file(index_path, static_cast<size_t>(limits.header_bytes));
+  std::string text = read_text_file(index_path, static_cast<size_t>(limits.header_bytes));
+  refuse_crowded(text, index_path, limits);
+  Json index = parse_file_json(text, index_path);
   const Json& map = index["weight_map"];
   if (!map.is_object() || map.as_object().empty())
     fail(index_path, "weight_map", "expected an object of tensor and file names");
@@ -233,7 +239,6 @@ SafetensorsFiles SafetensorsFiles::open_index(const std::string& folder,
     shards[file.as_string()].push_back(tensor);
   }
   SafetensorsFiles result;
-  std::unordered_map<std::string_view, std::string_view> places;
   for (const auto& [name, names] : shards) {
     size_t before = result.tensors_.size();
     std::string path = shard_path(folder, name, index_path);
@@ -245,8 +250,9 @@ SafetensorsFiles SafetensorsFiles::open_index(const std::string& folder,
       if (present.count(wanted) == 0)
         fail(path, cat("tensor ", printable(wanted)), cat("missing, but named by ", index_path));
   }
+  std::unordered_set<std::string_view> names_seen;
   for (const SafetensorsTensor& tensor : result.tensors_)
-    if (!places.emplace(tensor.name, "").second)
+    if (!names_seen.insert(tensor.name).second)
       fail(index_path, cat("tensor ", printable(tensor.name)), "is in two shards");
   return result;
 }

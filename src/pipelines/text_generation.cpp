@@ -157,8 +157,10 @@ std::vector<int32_t> TextGeneration::encode_chat(const Json& conversation) const
   if (!text.chat_template)
     throw Error(ErrorCode::unsupported,
                 "model: it has no chat template; give --raw or --chat-template");
-  std::string prompt = text.chat_template->render(
-      conversation_variables(conversation, text.bos_text, text.eos_text));
+  JsonObject filled = conversation.as_object();
+  if (!conversation.contains("bos_token")) filled["bos_token"] = text.bos_text;
+  if (!conversation.contains("eos_token")) filled["eos_token"] = text.eos_text;
+  std::string prompt = text.chat_template->render(chat_template_variables(filled));
   return text.tokenizer->encode(prompt, {.add_special = false, .parse_special = true});
 }
 

@@ -19,15 +19,18 @@ class MapStep : public NormalizerStep {
   using Map = std::function<void(std::string& out, char32_t c)>;
   explicit MapStep(Map map) : map_(std::move(map)) {}
 
-  void apply(std::string& text) const override {
+  bool apply(std::string& text) const override {
     std::string out;
     out.reserve(text.size());
+    bool removed = false;
     for (size_t at = 0; at < text.size();) {
       const DecodedCodePoint c = decode_utf8(text, at);
       map_(out, c.code_point);
+      if (at == 0) removed = out.empty();
       at += static_cast<size_t>(c.length);
     }
     text = std::move(out);
+    return removed;
   }
 
  private:
@@ -37,9 +40,9 @@ class MapStep : public NormalizerStep {
 // Rewrites a text as a whole.
 class WholeStep : public NormalizerStep {
  public:
-  using Rewrite = std::function<void(std::string& text)>;
+  using Rewrite = std::function<bool(std::string& text)>;
   explicit WholeStep(Rewrite rewrite) : rewrite_(std::move(rewrite)) {}
-  void apply(std::string& text) const override { rewrite_(text); }
+  bool apply(std::string& text) const override { return rewrite_(text); }
 
  private:
   Rewrite rewrite_;
@@ -48,7 +51,10 @@ class WholeStep : public NormalizerStep {
 class FormStep : public NormalizerStep {
  public:
   explicit FormStep(NormalForm form) : form_(form) {}
-  void apply(std::string& text) const override { text = normalize(text, form_); }
+  bool apply(std::string& text) const override {
+    text = normalize(text, form_);
+    return false;
+  }
 
  private:
   NormalForm form_;
@@ -63,12 +69,14 @@ class ReplaceStep : public NormalizerStep {
       literal_ = pattern.text;
   }
 
-  void apply(std::string& text) const override {
+  bool apply(std::string& text) const override {
     std::string out;
     size_t covered = 0;
+    bool removed = false;
     const auto replace = [&](size_t begin, size_t end) {
       out.append(text, covered, begin - covered);
       out += content_;
+      removed = removed || (begin == 0 && end > 0 && content_.empty());
       covered = end;
     };
     if (regex_) {
@@ -77,9 +85,10 @@ class ReplaceStep : public NormalizerStep {
       for (size_t at = text.find(literal_); at != text.npos; at = text.find(literal_, covered))
         replace(at, at + literal_.size());
     }
-    if (covered == 0 && out.empty()) return;
+    if (covered == 0 && out.empty()) return false;
     out.append(text, covered);
     text = std::move(out);
+    return removed;
   }
 
  private:
@@ -93,7 +102,7 @@ class CharsmapStep : public NormalizerStep {
 
   // The reference looks up whole grapheme clusters when short, then single code points, and in both
   // takes the shortest rule that the part begins with.
-  void apply(std::string& text) const override {
+  bool apply(std::string& text) const override {
     std::string out;
     out.reserve(text.size());
     for (const std::string_view cluster : split_graphemes(text)) {
@@ -106,6 +115,7 @@ class CharsmapStep : public NormalizerStep {
       }
     }
     text = std::move(out);
+    return false;
   }
 
  private:
@@ -138,7 +148,7 @@ void isolate_chinese(std::string& out, char32_t c) {
   if (chinese) out += ' ';
 }
 
-void strip(std::string& text, bool left, bool right) {
+bool strip(std::string& text, bool left, bool right) {
   size_t begin = 0, end = text.size();
   while (left && begin < end) {
     const DecodedCodePoint c = decode_utf8(text, begin);
@@ -152,6 +162,7 @@ void strip(std::string& text, bool left, bool right) {
     end = last;
   }
   text = text.substr(begin, end - begin);
+  return begin > 0;
 }
 
 void nmt_character(std::string& out, char32_t c) {
@@ -168,6 +179,58 @@ template <bool (*is_removed)(char32_t)>
 void keep_others(std::string& out, char32_t c) {
   if (!is_removed(c)) append_utf8(out, c);
 }
+
+// BERT's normalizer. Runs of ASCII need none of the steps for other letters, and most text is ASCII.
+class BertStep : public NormalizerStep {
+ public:
+  explicit BertStep(const BertNormalizerOptions& options) : options_(options) {}
+
+  bool apply(std::string& text) const override {
+    std::string out, other;
+    out.reserve(text.size());
+    bool removed = false;
+    for (size_t at = 0; at < text.size();) {
+      const size_t begin = at;
+      if (static_cast<unsigned char>(text[at]) < 0x80) {
+        append_ascii(out, text[at++]);
+      } else {
+        while (at < text.size() && static_cast<unsigned char>(text[at]) >= 0x80) ++at;
+        other.assign(text, begin, at - begin);
+        const bool first_removed = rewrite(other);
+        out += other;
+        removed = removed || (begin == 0 && first_removed);
+        continue;
+      }
+      removed = removed || (begin == 0 && out.empty());
+    }
+    text = std::move(out);
+    return removed;
+  }
+
+ private:
+  void append_ascii(std::string& out, char c) const {
+    const bool blank = c == '\t' || c == '\n' || c == '\r';
+    if (options_.clean_text) {
+      if (!blank && is_control(static_cast<char32_t>(c))) return;
+      if (blank) c = ' ';
+    }
+    out += options_.lowercase && c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
+  }
+
+  bool rewrite(std::string& text) const {
+    bool removed = false;
+    if (options_.clean_text) removed = MapStep(clean_character).apply(text);
+    if (options_.handle_chinese_chars) MapStep(isolate_chinese).apply(text);
+    if (options_.strip_accents) {
+      text = normalize(text, NormalForm::nfd);
+      removed = MapStep(keep_others<is_nonspacing_mark>).apply(text) || removed;
+    }
+    if (options_.lowercase) MapStep(append_lower).apply(text);
+    return removed;
+  }
+
+  BertNormalizerOptions options_;
+};
 
 using Step = std::unique_ptr<NormalizerStep>;
 
@@ -192,7 +255,7 @@ Step make_bert(const Spec& spec) {
 
 Step make_strip(const Spec& spec) {
   const bool left = spec.flag("strip_left"), right = spec.flag("strip_right");
-  return whole_step([left, right](std::string& text) { strip(text, left, right); });
+  return whole_step([left, right](std::string& text) { return strip(text, left, right); });
 }
 
 Step make_charsmap(const Spec& spec) {
@@ -206,6 +269,7 @@ Step make_byte_level() {
     std::string out;
     append_byte_alphabet(out, text);
     text = std::move(out);
+    return false;
   });
 }
 
@@ -255,6 +319,7 @@ Normalizer make_normalizer(const Json& json) {
 std::unique_ptr<NormalizerStep> make_prepend_step(std::string prefix) {
   return whole_step([prefix = std::move(prefix)](std::string& text) {
     if (!text.empty()) text.insert(0, prefix);
+    return false;
   });
 }
 
@@ -265,17 +330,7 @@ std::unique_ptr<NormalizerStep> make_replace_step(std::string literal, std::stri
 std::unique_ptr<NormalizerStep> make_lowercase_step() { return map_step(append_lower); }
 
 std::unique_ptr<NormalizerStep> make_bert_step(const BertNormalizerOptions& options) {
-  std::vector<std::shared_ptr<NormalizerStep>> steps;
-  if (options.clean_text) steps.push_back(map_step(clean_character));
-  if (options.handle_chinese_chars) steps.push_back(map_step(isolate_chinese));
-  if (options.strip_accents) {
-    steps.push_back(std::make_unique<FormStep>(NormalForm::nfd));
-    steps.push_back(map_step(keep_others<is_nonspacing_mark>));
-  }
-  if (options.lowercase) steps.push_back(make_lowercase_step());
-  return whole_step([steps = std::move(steps)](std::string& text) {
-    for (const auto& step : steps) step->apply(text);
-  });
+  return std::make_unique<BertStep>(options);
 }
 
 }  // namespace crane

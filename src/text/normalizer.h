@@ -14,7 +14,10 @@ namespace crane {
 class NormalizerStep {
  public:
   virtual ~NormalizerStep() = default;
-  virtual void apply(std::string& text) const = 0;
+
+  // Rewrites `text`. True when the first code point of a text was removed: what follows then no
+  // longer counts as the begin of the input once the text is cut.
+  virtual bool apply(std::string& text) const = 0;
 };
 
 using Normalizer = std::vector<std::unique_ptr<NormalizerStep>>;

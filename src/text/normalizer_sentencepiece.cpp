@@ -14,7 +14,7 @@ class SentencePieceStep : public NormalizerStep {
       if (!text.empty()) protected_.insert(text, 0);
   }
 
-  void apply(std::string& text) const override {
+  bool apply(std::string& text) const override {
     std::string out;
     bool in_word = false, prefixed = false;
     for (size_t at = 0; at < text.size();) {
@@ -37,6 +37,7 @@ class SentencePieceStep : public NormalizerStep {
       }
     }
     text = std::move(out);
+    return false;
   }
 
  private:

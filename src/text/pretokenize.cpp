@@ -63,7 +63,8 @@ void CuttingStep::apply(Pieces& pieces) const {
   out.reserve(pieces.spans.size() + pieces.text.size() / 6);
   const size_t begin = pieces.spans.empty() ? 0 : pieces.spans.front().begin;
   for (const Span& span : pieces.spans) cut(pieces.text, span, out);
-  if (out.empty() || out.front().begin != begin) pieces.starts_input = false;
+  if (out.empty() || out.front().begin != begin || pieces.begin_removed)
+    pieces.starts_input = false;
   pieces.spans = std::move(out);
 }
 
@@ -147,7 +148,9 @@ class ClassSplitStep : public CuttingStep {
  public:
   using Class = std::function<bool(char32_t)>;
   ClassSplitStep(Class is_match, SplitBehavior behavior)
-      : is_match_(std::move(is_match)), behavior_(behavior) {}
+      : is_match_(std::move(is_match)), behavior_(behavior) {
+    for (char32_t c = 0; c < 0x80; ++c) ascii_[c] = is_match_(c);
+  }
 
  protected:
   void cut(std::string_view text, Span span, std::vector<Span>& out) const override {
@@ -156,8 +159,13 @@ class ClassSplitStep : public CuttingStep {
     for (size_t at = span.begin; at < span.end;) {
       const DecodedCodePoint c = decode_utf8(text, at);
       const size_t after = at + static_cast<size_t>(c.length);
-      if (is_match_(c.code_point)) append_match(parts, covered, at, after);
+      if (c.code_point < 0x80 ? ascii_[c.code_point] : is_match_(c.code_point))
+        append_match(parts, covered, at, after);
       at = after;
+    }
+    if (parts.empty()) {
+      out.push_back(span);
+      return;
     }
     if (covered != span.end) parts.push_back({covered, span.end, false});
     append_pieces(parts, behavior_, out);
@@ -166,6 +174,7 @@ class ClassSplitStep : public CuttingStep {
  private:
   Class is_match_;
   SplitBehavior behavior_;
+  bool ascii_[0x80];
 };
 
 // Runs of one class each; class 0 is left out. Whitespace: \w+|[^\w\s]+.

@@ -19,7 +19,8 @@ struct Span {
 struct Pieces {
   std::string text;
   std::vector<Span> spans;
-  bool starts_input = false;  // the first span begins where the whole input begins
+  bool starts_input = false;    // the first span begins where the whole input begins
+  bool begin_removed = false;   // the normalizer removed that begin: true only until the first cut
 };
 
 class PreTokenizerStep {

@@ -272,6 +272,13 @@ void Interpreter::write(const Value& value, Expr::Escape escape) {
   check_size(out_->size());
 }
 
+// The result of a filter or call block, which jinja2 does not convert.
+void Interpreter::write_text(const Value& value) {
+  if (!value.is_string())
+    fail(cat("sequence item 0: expected str instance, ", type_name(value), " found"));
+  write(value, Expr::Escape::off);
+}
+
 void Interpreter::run_output(const Statement& node) {
   for (const OutputItem& item : node.output) {
     if (item.expression == nullptr) {
@@ -422,7 +429,7 @@ Interpreter::Flow Interpreter::run_filter_block(const Statement& node) {
   const Value* saved = std::exchange(filter_input_, &input);
   Value result = evaluate(*node.filter);
   filter_input_ = saved;
-  write(result, Expr::Escape::off);
+  write_text(result);
   return Flow::normal;
 }
 
@@ -434,7 +441,7 @@ void Interpreter::run_call_block(const Statement& node) {
   } else {
     result = evaluate_call(*node.value, &caller);
   }
-  write(result, Expr::Escape::off);
+  write_text(result);
 }
 
 Interpreter::Flow Interpreter::run_with(const Statement& node) {

@@ -70,6 +70,7 @@ class Interpreter : public Runtime {
   void run_block(const Statement& node);
   std::string render_block(const Statement& node);
   void write(const Value& value, Expr::Escape escape);
+  void write_text(const Value& value);
   bool escapes(Expr::Escape escape) const;
 
   // --- variables

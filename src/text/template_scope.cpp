@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 
+#include "base/error.h"
 #include "base/strings.h"
 #include "text/template_ast.h"
 

@@ -87,18 +87,19 @@ class PipelineTokenizer : public Tokenizer {
   void encode_part(std::string_view part, bool starts_input, bool parse_special,
                    ModelScratch& scratch, std::vector<int32_t>& ids) const {
     std::string text(part);
-    for (const auto& step : parts_.normalizer) step->apply(text);
+    bool begin_removed = false;
+    for (const auto& step : parts_.normalizer) begin_removed |= step->apply(text);
     parts_.normalized_tokens.split(text, parse_special, [&](int32_t id, std::string_view piece) {
       if (id >= 0)
         ids.push_back(id);
       else
-        encode_plain(piece, starts_input && piece.data() == text.data(), scratch, ids);
+        encode_plain({std::string(piece), {{0, piece.size()}},
+                      starts_input && piece.data() == text.data(), begin_removed},
+                     scratch, ids);
     });
   }
 
-  void encode_plain(std::string_view text, bool starts_input, ModelScratch& scratch,
-                    std::vector<int32_t>& ids) const {
-    Pieces pieces{std::string(text), {{0, text.size()}}, starts_input};
+  void encode_plain(Pieces pieces, ModelScratch& scratch, std::vector<int32_t>& ids) const {
     for (const auto& step : parts_.pre_tokenizer.steps) step->apply(pieces);
     const std::string_view whole = pieces.text;
     for (const Span& span : pieces.spans)

@@ -24,15 +24,22 @@ WordPieceModel::WordPieceModel(std::shared_ptr<const Vocabulary> vocabulary,
                                WordPieceOptions options)
     : vocabulary_(std::move(vocabulary)), options_(std::move(options)) {}
 
-void WordPieceModel::encode(std::string_view piece, ModelScratch&,
+void WordPieceModel::encode(std::string_view piece, ModelScratch& scratch,
                             std::vector<int32_t>& ids) const {
+  const uint64_t hash = hash_bytes(piece);
+  if (const std::span<const int32_t> found = scratch.cache.find(piece, hash); found.data()) {
+    ids.insert(ids.end(), found.begin(), found.end());
+    return;
+  }
   size_t characters = 0;
   for (size_t at = 0; at < piece.size() && characters <= options_.max_characters; ++characters)
     at += static_cast<size_t>(decode_utf8(piece, at).length);
   const size_t first = ids.size();
-  if (characters <= options_.max_characters && append_tokens(piece, ids)) return;
-  ids.resize(first);
-  append_unknown(options_.unknown, piece, ids);
+  if (characters > options_.max_characters || !append_tokens(piece, ids)) {
+    ids.resize(first);
+    append_unknown(options_.unknown, piece, ids);
+  }
+  scratch.cache.insert(piece, hash, std::span(ids).subspan(first));
 }
 
 bool WordPieceModel::append_tokens(std::string_view word, std::vector<int32_t>& ids) const {

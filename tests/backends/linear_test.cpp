@@ -39,8 +39,8 @@ struct Stage {
       LinearPart part{device.backend().upload(device, weights[i].host()), {}};
       if (!biases.empty() && !biases[i].empty())
         part.bias = device.backend().upload_vector(
-            device, {DType::f32, 1, weights[i].rows,
-                     reinterpret_cast<const std::byte*>(biases[i].data())});
+            device,
+            {DType::f32, 1, weights[i].rows, reinterpret_cast<const std::byte*>(biases[i].data())});
       parts.push_back(part);
     }
     return parts;
@@ -104,7 +104,8 @@ TEST_P(LinearTest, EveryTypeAndShapeEqualsTheProductOfRoundedActivations) {
         for (int64_t tokens : {1, 2, 3, 5, 13, 70}) {
           SCOPED_TRACE(cat(name(type), " k ", k, " rows ", rows, " tokens ", tokens));
           std::vector<float> x = testing::random_floats(tokens * k, 3);
-          Expected expected = multiply(stage, is_block_type(type) ? testing::rounded_to_8_bits(x) : x, k);
+          Expected expected =
+              multiply(stage, is_block_type(type) ? testing::rounded_to_8_bits(x) : x, k);
           expect_near(run(*device, parts, rows, x, k, 0, tokens), expected, 2e-6);
         }
       }
@@ -205,8 +206,9 @@ TEST_P(LinearTest, GatedMapEqualsItsPartsBitForBit) {
     auto device = testing::cpu_device(GetParam(), 2, precision);
     for (DType type : {DType::q5_0, DType::q4_k, DType::q8_0, DType::bf16}) {
       int64_t k = 512, rows = 309;
-      Stage stage{{testing::random_weight(type, rows, k, 1), testing::random_weight(type, rows, k, 2)},
-                  {testing::random_floats(rows, 3), {}}};
+      Stage stage{
+          {testing::random_weight(type, rows, k, 1), testing::random_weight(type, rows, k, 2)},
+          {testing::random_floats(rows, 3), {}}};
       std::vector<LinearPart> parts = stage.upload(*device);
       for (Activation activation : kActivations)
         for (int64_t tokens : {1, 2, 19}) {

@@ -52,8 +52,8 @@ TEST_P(PackTest, RowsAndColumnsOfEveryKind) {
     for (int64_t rows : {1, 15, 16, 17, 50})
       for (int64_t blocks : {1, 3, 5}) {
         SCOPED_TRACE(std::string(name(type)) + " " + std::to_string(rows));
-        TestWeight weight = testing::random_weight(
-            type, rows, blocks * info(type).block_length, static_cast<uint32_t>(rows + blocks));
+        TestWeight weight = testing::random_weight(type, rows, blocks * info(type).block_length,
+                                                   static_cast<uint32_t>(rows + blocks));
         expect_same_bits(unpack(*device, weight), weight.values);
       }
   for (DType type : testing::kScalarTypes)

@@ -26,8 +26,8 @@ struct TestWeight {
   HostWeight host() const { return {dtype, rows, columns, bytes.data()}; }
 };
 
-inline constexpr DType kBlockTypes[] = {DType::q4_0, DType::q4_1, DType::q5_0, DType::q5_1,
-                                        DType::q8_0, DType::q4_k, DType::q5_k, DType::q6_k,
+inline constexpr DType kBlockTypes[] = {DType::q4_0,   DType::q4_1,  DType::q5_0, DType::q5_1,
+                                        DType::q8_0,   DType::q4_k,  DType::q5_k, DType::q6_k,
                                         DType::iq4_nl, DType::iq4_xs};
 inline constexpr DType kScalarTypes[] = {DType::f32, DType::f16, DType::bf16};
 
@@ -49,7 +49,8 @@ class GoldenBlocks {
 
   int64_t count() const { return count_; }
   void append(int64_t block, TestWeight& to) const {
-    const auto* from = reinterpret_cast<const std::byte*>(bytes_.data()) + block * info_.block_bytes;
+    const auto* from =
+        reinterpret_cast<const std::byte*>(bytes_.data()) + block * info_.block_bytes;
     to.bytes.insert(to.bytes.end(), from, from + info_.block_bytes);
     const float* values = values_.data() + block * info_.block_length;
     to.values.insert(to.values.end(), values, values + info_.block_length);
@@ -94,8 +95,8 @@ inline TestWeight random_weight(DType type, int64_t rows, int64_t columns, uint3
     uint32_t bits;
     std::memcpy(&bits, &value, 4);
     if (type != DType::f32) {  // any 16 bits of a small number will do
-      uint16_t half = static_cast<uint16_t>(type == DType::bf16 ? bits >> 16
-                                                                : 0x2000 + (bits & 0x8fff));
+      uint16_t half =
+          static_cast<uint16_t>(type == DType::bf16 ? bits >> 16 : 0x2000 + (bits & 0x8fff));
       value = value_of_16(type, half);
       bits = half;
     }

@@ -28,8 +28,7 @@ class Blocks {
     return content[static_cast<size_t>(offset)];
   }
   void copy(int from, int to, int tokens) {
-    for (int i = 0; i < KvCache::kBlockSize; ++i)
-      at(to, i) = i < tokens ? at(from, i) : kGarbage;
+    for (int i = 0; i < KvCache::kBlockSize; ++i) at(to, i) = i < tokens ? at(from, i) : kGarbage;
   }
 
  private:

@@ -59,9 +59,9 @@ TEST(LogSoftmax, MaximumAndFiniteAtEveryPlace) {
       EXPECT_EQ(maximum(row), -4.0f);
       EXPECT_EQ(argmax(row), static_cast<int32_t>(place));
       EXPECT_TRUE(all_finite(row));
-      for (float bad : {std::numeric_limits<float>::infinity(),
-                        -std::numeric_limits<float>::infinity(),
-                        std::numeric_limits<float>::quiet_NaN()}) {
+      for (float bad :
+           {std::numeric_limits<float>::infinity(), -std::numeric_limits<float>::infinity(),
+            std::numeric_limits<float>::quiet_NaN()}) {
         row[place] = bad;
         EXPECT_FALSE(all_finite(row));
       }

@@ -42,7 +42,7 @@ SamplingParams params_of(const Json& c) {
 
 // Each filter alone and whole chains: the drawn tokens follow the reference's distribution.
 TEST(Sampler, ChiSquared) {
-  constexpr int kDraws = 40000;
+  constexpr int kDraws = 20000;
   SamplerScratch scratch;
   for (const Json& c : golden::cases("chain")) {
     std::vector<float> logits = golden::floats(c["logits"]);
@@ -75,8 +75,8 @@ TEST(Sampler, ChiSquared) {
     }
     double freedom = std::max(cells - 1, 1);
     // Wilson and Hilferty's normal form, five sigma.
-    double z = (std::cbrt(chi_squared / freedom) - (1 - 2 / (9 * freedom))) /
-               std::sqrt(2 / (9 * freedom));
+    double z =
+        (std::cbrt(chi_squared / freedom) - (1 - 2 / (9 * freedom))) / std::sqrt(2 / (9 * freedom));
     EXPECT_LT(z, 4.0) << "chi squared " << chi_squared << " of " << freedom << ": " << c.dump();
   }
 }
@@ -155,10 +155,10 @@ TEST(Sampler, MirostatHoldsTheSurprise) {
     SamplerScratch scratch;
     double surprise = 0;
     int counted = 0;
-    for (int i = 0; i < 3000; ++i) {
+    for (int i = 0; i < 1200; ++i) {
       std::vector<float> row = logits;
       sampler.sample(row, {}, {}, scratch);
-      if (i < 300) continue;
+      if (i < 200) continue;
       double sum = 0, entropy = 0;  // the mean surprise of what was kept
       for (const Candidate& item : scratch.candidates.items())
         sum += static_cast<double>(item.weight);
@@ -219,17 +219,37 @@ TEST(Sampler, EdgesOfTheRanges) {
   add([&](auto& p) { p.temperature = std::numeric_limits<float>::denorm_min(); });
   add([&](auto& p) { p.top_p = 0; });
   add([&](auto& p) { p.min_p = 1; });
-  add([&](auto& p) { p.typical_p = 0; p.top_k = 0; });
+  add([&](auto& p) {
+    p.typical_p = 0;
+    p.top_k = 0;
+  });
   add([&](auto& p) { p.top_n_sigma = largest; });
   add([&](auto& p) { p.top_n_sigma = std::numeric_limits<float>::denorm_min(); });
-  add([&](auto& p) { p.xtc_probability = 1; p.xtc_threshold = 0; });
+  add([&](auto& p) {
+    p.xtc_probability = 1;
+    p.xtc_threshold = 0;
+  });
   add([&](auto& p) { p.repeat_penalty = largest; });
   add([&](auto& p) { p.repeat_penalty = std::numeric_limits<float>::min(); });
-  add([&](auto& p) { p.dry_multiplier = largest; p.dry_base = largest; });
+  add([&](auto& p) {
+    p.dry_multiplier = largest;
+    p.dry_base = largest;
+  });
   add([&](auto& p) { p.dynamic_temperature_range = largest; });
-  add([&](auto& p) { p.dynamic_temperature_range = 1; p.dynamic_temperature_exponent = 0; });
-  add([&](auto& p) { p.mirostat = 1; p.mirostat_tau = largest; p.mirostat_eta = largest; });
-  add([&](auto& p) { p.mirostat = 2; p.mirostat_tau = 0; p.mirostat_eta = largest; });
+  add([&](auto& p) {
+    p.dynamic_temperature_range = 1;
+    p.dynamic_temperature_exponent = 0;
+  });
+  add([&](auto& p) {
+    p.mirostat = 1;
+    p.mirostat_tau = largest;
+    p.mirostat_eta = largest;
+  });
+  add([&](auto& p) {
+    p.mirostat = 2;
+    p.mirostat_tau = 0;
+    p.mirostat_eta = largest;
+  });
   add([&](auto& p) { p.logit_bias = {{1, 1e9f}, {2, -1e9f}}; });
   add([&](auto& p) { p.min_keep = std::numeric_limits<int>::max(); });
   std::vector<int32_t> history{1, 2, 1, 2, 1, 2, 1, 2};
@@ -269,9 +289,20 @@ TEST(Sampler, NoAllocationInSteadyState) {
     return changed;
   };
   for (const SamplingParams& p :
-       {with([](auto& q) { q.top_k = 40; q.top_p = 0.9f; q.min_p = 0.05f; }),
-        with([](auto& q) { q.top_p = 0.95f; q.typical_p = 0.9f; q.xtc_probability = 1; }),
-        with([](auto& q) { q.top_n_sigma = 1; q.dynamic_temperature_range = 0.5f; }),
+       {with([](auto& q) {
+          q.top_k = 40;
+          q.top_p = 0.9f;
+          q.min_p = 0.05f;
+        }),
+        with([](auto& q) {
+          q.top_p = 0.95f;
+          q.typical_p = 0.9f;
+          q.xtc_probability = 1;
+        }),
+        with([](auto& q) {
+          q.top_n_sigma = 1;
+          q.dynamic_temperature_range = 0.5f;
+        }),
         with([](auto& q) { q.mirostat = 1; }), with([](auto& q) { q.mirostat = 2; }),
         with([](auto& q) { q.temperature = 0; })}) {
     Sampler sampler(p, 5000);

@@ -23,9 +23,9 @@ std::vector<int32_t> sorted_ids(const Candidates& candidates) {
 void expect_ordered_head(const Candidates& candidates) {
   for (size_t i = 0; i < candidates.ordered(); ++i)
     for (size_t j = i + 1; j < candidates.size(); ++j) {
-      bool before = candidates[i].logit > candidates[j].logit ||
-                    (candidates[i].logit == candidates[j].logit &&
-                     candidates[i].id < candidates[j].id);
+      bool before =
+          candidates[i].logit > candidates[j].logit ||
+          (candidates[i].logit == candidates[j].logit && candidates[i].id < candidates[j].id);
       EXPECT_TRUE(before) << i << " " << j;
     }
 }
@@ -65,8 +65,8 @@ TEST(SamplingFilters, FlatDistributionsOfALargeVocabulary) {
     auto vocab = static_cast<size_t>(c.get<int>("vocab"));
     std::vector<float> row(vocab);
     for (size_t i = 0; i < vocab; ++i) {
-      uint32_t hash = static_cast<uint32_t>(i) * 2654435761u +
-                      static_cast<uint32_t>(c.get<int>("shift"));
+      uint32_t hash =
+          static_cast<uint32_t>(i) * 2654435761u + static_cast<uint32_t>(c.get<int>("shift"));
       row[i] = static_cast<float>(hash >> 12) / 1048576.0f * c.get<float>("scale");
     }
     Candidates candidates;

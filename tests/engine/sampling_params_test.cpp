@@ -65,10 +65,22 @@ TEST(SamplingParams, EachRangeIsChecked) {
       {"mirostat_tau", [](SamplingParams& p) { p.mirostat_tau = -1; }},
       {"mirostat_eta", [](SamplingParams& p) { p.mirostat_eta = NAN; }},
       {"min_keep", [](SamplingParams& p) { p.min_keep = -1; }},
-      {"logit_bias", [](SamplingParams& p) { p.logit_bias = {{100, 0.0f}}; }},
-      {"logit_bias", [](SamplingParams& p) { p.logit_bias = {{-1, 0.0f}}; }},
-      {"logit_bias", [](SamplingParams& p) { p.logit_bias = {{1, kInfinity}}; }},
-      {"logit_bias", [](SamplingParams& p) { p.logit_bias = {{1, NAN}}; }},
+      {"logit_bias",
+       [](SamplingParams& p) {
+         p.logit_bias = {{100, 0.0f}};
+       }},
+      {"logit_bias",
+       [](SamplingParams& p) {
+         p.logit_bias = {{-1, 0.0f}};
+       }},
+      {"logit_bias",
+       [](SamplingParams& p) {
+         p.logit_bias = {{1, kInfinity}};
+       }},
+      {"logit_bias",
+       [](SamplingParams& p) {
+         p.logit_bias = {{1, NAN}};
+       }},
   };
   for (const auto& c : cases) {
     std::string message = refusal(c.second);

@@ -35,7 +35,8 @@ TEST(SamplingPenalties, DryEqualsBruteForce) {
   for (const Json& c : golden::cases("dry")) {
     std::vector<float> row = golden::floats(c["logits"]);
     std::vector<std::vector<int32_t>> sequences;
-    for (const Json& sequence : c["breakers"].as_array()) sequences.push_back(golden::ints(sequence));
+    for (const Json& sequence : c["breakers"].as_array())
+      sequences.push_back(golden::ints(sequence));
     DryOptions options{c.get<float>("multiplier"), c.get<float>("base"),
                        c.get<int>("allowed_length"), c.get<int>("last_n")};
     apply_dry(row, golden::ints(c["history"]), options, DryBreakers(sequences), scratch);

@@ -26,8 +26,7 @@ void touch(const crane::GgufPart& part, std::span<const std::byte> bytes) {
     if (const auto* texts = std::get_if<std::vector<std::string_view>>(&value))
       for (std::string_view text : *texts)
         if (!text.empty()) sum += static_cast<unsigned char>(text.back());
-  static volatile unsigned sink;
-  sink = sum;
+  require(sum != 0xffffffffu);  // so that the reads stay
 }
 
 }  // namespace

@@ -5,7 +5,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <chrono>
 #include <functional>
 #include <memory>
 
@@ -153,166 +152,197 @@ Bytes with_tensor(std::vector<uint64_t> ne, uint32_t type, uint64_t offset = 128
 
 constexpr uint64_t kHuge = uint64_t{1} << 62;
 
-const BadFile kBadFiles[] = {
-    // G7: header
-    {"empty", [] { return Bytes(); }, "file ends"},
-    {"magic", [] { return built([](auto& f) { f.magic = 0x47554746; }); }, "x.gguf: magic: got 0x"},
-    {"version_0", [] { return built([](auto& f) { f.version = 0; }); }, "version: got 0, expected"},
-    {"version_1", [] { return built([](auto& f) { f.version = 1; }); }, "version: got 1"},
-    {"version_4", [] { return built([](auto& f) { f.version = 4; }); }, "version: got 4"},
-    {"big_endian", [] { return built([](auto& f) { f.version = 0x03000000; }); }, "big-endian"},
-    // G4: counts and lengths
-    {"tensor_count_huge", [] { return built([](auto& f) { f.tensor_count = 1 << 30; }); },
-     "tensor count: got 1073741824, but only"},
-    {"tensor_count_too_many", [] { return built([](auto& f) { f.tensor_count = 4; }); },
-     "tensor number 3"},
-    {"pair_count_huge", [] { return built([](auto& f) { f.pair_count = int64_t{1} << 61; }); },
-     "key count: got 2305843009213693952, but only"},
-    {"pair_count_too_many", [] { return built([](auto& f) { f.pair_count = 17; }); }, "file ends"},
-    {"key_length_huge",
-     [] { return with_pair(Bytes().put<uint64_t>(~uint64_t{0}).raw("abcdefgh")); },
-     "key number 16: file ends"},
-    {"string_length_huge",
-     [] { return with_pair(Bytes().string("k").put<uint32_t>(8).put<uint64_t>(kHuge * 2)); },
-     "key k: file ends"},
-    {"array_count_huge",
-     [] {
-       return with_pair(
-           Bytes().string("k").put<uint32_t>(9).put<uint32_t>(5).put<uint64_t>(kHuge + 1));
-     },
-     "key k: got 4611686018427387905, but only"},
-    {"string_array_count_huge",
-     [] {
-       return with_pair(
-           Bytes().string("k").put<uint32_t>(9).put<uint32_t>(8).put<uint64_t>(kHuge / 2));
-     },
-     "key k: got"},
-    {"tensor_name_length_huge",
-     [] {
-       GgufBuilder file = good_gguf();
-       file.tensor_count = 4;
-       Bytes out = file.header();
-       return out.put<uint64_t>(~uint64_t{0}).zeros(64);
-     },
-     "tensor number 3: file ends"},
-    // G7: keys
-    {"key_empty", [] { return built([](auto& f) { f.text("", "x"); }); }, "empty name"},
-    {"key_repeated", [] { return built([](auto& f) { f.text("a.u8", "x"); }); },
-     "key a.u8: repeated"},
-    {"key_too_long", [] { return built([](auto& f) { f.text(std::string(65536, 'k'), "x"); }); },
-     "name of 65536 bytes, expected at most 65535"},
-    {"key_on_one_line", [] { return built([](auto& f) { f.text("a\nb", "").text("a\nb", ""); }); },
-     "key a\\x0ab: repeated"},
-    {"value_type_13",
-     [] { return built([](auto& f) { f.scalar("k", testing::GgufType(13), 1); }); },
-     "key k: got value type 13"},
-    {"value_type_max",
-     [] { return built([](auto& f) { f.scalar("k", testing::GgufType(0xffffffff), 1); }); },
-     "key k: got value type 4294967295"},
-    {"array_type_unknown",
-     [] {
-       return built([](auto& f) { f.array("k", testing::GgufType(99), std::vector<int>{1}); });
-     },
-     "key k: got value type 99"},
-    {"nested_array",
-     [] { return built([](auto& f) { f.array("k", testing::kArray, std::vector<int64_t>{0}); }); },
-     "key k: got an array of arrays"},
-    {"u64_above_int64",
-     [] { return built([](auto& f) { f.scalar("k", testing::kU64, ~uint64_t{0}); }); },
-     "key k: got 18446744073709551615"},
-    // G7: tensors
-    {"tensor_name_empty", [] { return built([](auto& f) { f.tensor("", {1}, 0, 128); }); },
-     "tensor number 3: empty name"},
-    {"tensor_name_64",
-     [] { return built([](auto& f) { f.tensor(std::string(64, 'n'), {1}, 0, 128); }); },
-     "name of 64 bytes, expected at most 63"},
-    {"tensor_repeated", [] { return built([](auto& f) { f.tensor("first", {1}, 0, 128); }); },
-     "tensor first: repeated"},
-    {"five_dimensions",
-     [] {
-       return with_tensor({1, 1, 1, 1, 1}, 0);
-     },
-     "tensor bad: got 5 dimensions, expected at most 4"},
-    {"dimensions_max",
-     [] {
-       GgufBuilder file = good_gguf();
-       file.tensor_count = 4;
-       return file.header().string("bad").put<uint32_t>(0xffffffff).zeros(64);
-     },
-     "got 4294967295 dimensions"},
-    {"negative_dimension",
-     [] {
-       return with_tensor({4, ~uint64_t{0}}, 0);
-     },
-     "tensor bad: dimension 1: got -1"},
-    {"type_unknown", [] { return with_tensor({4}, 4242); }, "tensor bad: got tensor type 4242"},
-    {"type_removed", [] { return with_tensor({32}, 4); }, "tensor bad: got tensor type 4"},
-    {"type_max", [] { return with_tensor({32}, 0xffffffff); }, "got tensor type 4294967295"},
-    {"row_not_whole_blocks",
-     [] {
-       return with_tensor({33, 2}, 2);
-     },
-     "tensor bad: rows of 33 elements, expected a multiple of 32 for Q4_0"},
-    {"k_row_not_whole_blocks", [] { return with_tensor({128}, 12); }, "multiple of 256 for Q4_K"},
-    {"offset_not_aligned", [] { return with_tensor({1}, 0, 129); },
-     "tensor bad: offset 129, expected 128"},
-    {"offset_not_in_order", [] { return with_tensor({1}, 0, 0); }, "offset 0, expected 128"},
-    {"offset_gap", [] { return with_tensor({1}, 0, 160); }, "offset 160, expected 128"},
-    {"offset_huge", [] { return with_tensor({1}, 0, ~uint64_t{31}); },
-     "offset 18446744073709551584"},
-    // G3
-    {"past_the_end", [] { return with_tensor({1}, 0); }, "tensor bad: data ends at byte"},
-    // G1: sizes that wrap
-    {"elements_2_64",
-     [] {
-       return with_tensor({uint64_t{1} << 32, uint64_t{1} << 32}, 0);
-     },
-     "tensor bad: size overflow"},
-    {"elements_2_63",
-     [] {
-       return with_tensor({uint64_t{1} << 62, 2}, 24);
-     },
-     "tensor bad: size overflow"},
-    {"bytes_wrap", [] { return with_tensor({uint64_t{1} << 62}, 0); }, "tensor bad: size overflow"},
-    {"bytes_wrap_blocks",
-     [] {
-       return with_tensor({32, (uint64_t{1} << 58) - 1}, 8);
-     },
-     "size overflow"},
-    {"wrap_behind_zero",
-     [] {
-       return with_tensor({0, kHuge, kHuge, kHuge}, 0);
-     },
-     "size overflow"},
-    {"zero_behind_wrap",
-     [] {
-       return with_tensor({kHuge, kHuge, 0}, 0);
-     },
-     "size overflow"},
-    {"four_dimensions_wrap",
-     [] {
-       return with_tensor({65536, 65536, 65536, 65536}, 0);
-     },
-     "size overflow"},
-    // G2: sizes that wrap only when added
-    {"sum_of_two",
-     [] {
-       return built([](auto& f) {
-         f.tensor("big", {uint64_t{1} << 60, 4}, 24, 128).tensor("more", {kHuge}, 24, 128 + kHuge);
-       });
-     },
-     "tensor big: data ends at byte"},
-    {"sum_of_three_wraps",
-     [] {
-       GgufBuilder f;
-       f.tensor("a", {kHuge + kHuge / 2}, 24, 0);
-       f.tensor("b", {kHuge + kHuge / 2}, 24, kHuge + kHuge / 2);
-       f.tensor("c", {kHuge}, 24, 3 * kHuge);
-       f.data_bytes = 256;
-       return f.build();
-     },
-     "tensor a: data ends at byte"},
-};
+std::vector<BadFile> bad_headers() {
+  return {
+      // G7: header
+      {"empty", [] { return Bytes(); }, "file ends"},
+      {"magic", [] { return built([](auto& f) { f.magic = 0x47554746; }); },
+       "x.gguf: magic: got 0x"},
+      {"version_0", [] { return built([](auto& f) { f.version = 0; }); },
+       "version: got 0, expected"},
+      {"version_1", [] { return built([](auto& f) { f.version = 1; }); }, "version: got 1"},
+      {"version_4", [] { return built([](auto& f) { f.version = 4; }); }, "version: got 4"},
+      {"big_endian", [] { return built([](auto& f) { f.version = 0x03000000; }); }, "big-endian"},
+  };
+}
+
+std::vector<BadFile> bad_counts() {
+  return {
+      // G4: counts and lengths
+      {"tensor_count_huge", [] { return built([](auto& f) { f.tensor_count = 1 << 30; }); },
+       "tensor count: got 1073741824, but only"},
+      {"tensor_count_too_many", [] { return built([](auto& f) { f.tensor_count = 4; }); },
+       "tensor number 3"},
+      {"pair_count_huge", [] { return built([](auto& f) { f.pair_count = int64_t{1} << 61; }); },
+       "key count: got 2305843009213693952, but only"},
+      {"pair_count_too_many", [] { return built([](auto& f) { f.pair_count = 17; }); },
+       "file ends"},
+      {"key_length_huge",
+       [] { return with_pair(Bytes().put<uint64_t>(~uint64_t{0}).raw("abcdefgh")); },
+       "key number 16: file ends"},
+      {"string_length_huge",
+       [] { return with_pair(Bytes().string("k").put<uint32_t>(8).put<uint64_t>(kHuge * 2)); },
+       "key k: file ends"},
+      {"array_count_huge",
+       [] {
+         return with_pair(
+             Bytes().string("k").put<uint32_t>(9).put<uint32_t>(5).put<uint64_t>(kHuge + 1));
+       },
+       "key k: got 4611686018427387905, but only"},
+      {"string_array_count_huge",
+       [] {
+         return with_pair(
+             Bytes().string("k").put<uint32_t>(9).put<uint32_t>(8).put<uint64_t>(kHuge / 2));
+       },
+       "key k: got"},
+      {"tensor_name_length_huge",
+       [] {
+         GgufBuilder file = good_gguf();
+         file.tensor_count = 4;
+         Bytes out = file.header();
+         return out.put<uint64_t>(~uint64_t{0}).zeros(64);
+       },
+       "tensor number 3: file ends"},
+  };
+}
+
+std::vector<BadFile> bad_keys() {
+  return {
+      // G7: keys
+      {"key_empty", [] { return built([](auto& f) { f.text("", "x"); }); }, "empty name"},
+      {"key_repeated", [] { return built([](auto& f) { f.text("a.u8", "x"); }); },
+       "key a.u8: repeated"},
+      {"key_too_long", [] { return built([](auto& f) { f.text(std::string(65536, 'k'), "x"); }); },
+       "name of 65536 bytes, expected at most 65535"},
+      {"key_on_one_line",
+       [] { return built([](auto& f) { f.text("a\nb", "").text("a\nb", ""); }); },
+       "key a\\x0ab: repeated"},
+      {"value_type_13",
+       [] { return built([](auto& f) { f.scalar("k", testing::GgufType(13), 1); }); },
+       "key k: got value type 13"},
+      {"value_type_max",
+       [] { return built([](auto& f) { f.scalar("k", testing::GgufType(0xffffffff), 1); }); },
+       "key k: got value type 4294967295"},
+      {"array_type_unknown",
+       [] {
+         return built([](auto& f) { f.array("k", testing::GgufType(99), std::vector<int>{1}); });
+       },
+       "key k: got value type 99"},
+      {"nested_array",
+       [] {
+         return built([](auto& f) { f.array("k", testing::kArray, std::vector<int64_t>{0}); });
+       },
+       "key k: got an array of arrays"},
+      {"u64_above_int64",
+       [] { return built([](auto& f) { f.scalar("k", testing::kU64, ~uint64_t{0}); }); },
+       "key k: got 18446744073709551615"},
+  };
+}
+
+std::vector<BadFile> bad_tensors() {
+  return {
+      // G7: tensors
+      {"tensor_name_empty", [] { return built([](auto& f) { f.tensor("", {1}, 0, 128); }); },
+       "tensor number 3: empty name"},
+      {"tensor_name_64",
+       [] { return built([](auto& f) { f.tensor(std::string(64, 'n'), {1}, 0, 128); }); },
+       "name of 64 bytes, expected at most 63"},
+      {"tensor_repeated", [] { return built([](auto& f) { f.tensor("first", {1}, 0, 128); }); },
+       "tensor first: repeated"},
+      {"five_dimensions",
+       [] {
+         return with_tensor({1, 1, 1, 1, 1}, 0);
+       },
+       "tensor bad: got 5 dimensions, expected at most 4"},
+      {"dimensions_max",
+       [] {
+         GgufBuilder file = good_gguf();
+         file.tensor_count = 4;
+         return file.header().string("bad").put<uint32_t>(0xffffffff).zeros(64);
+       },
+       "got 4294967295 dimensions"},
+      {"negative_dimension",
+       [] {
+         return with_tensor({4, ~uint64_t{0}}, 0);
+       },
+       "tensor bad: dimension 1: got -1"},
+      // G7: types and places of tensors
+      {"type_unknown", [] { return with_tensor({4}, 4242); }, "tensor bad: got tensor type 4242"},
+      {"type_removed", [] { return with_tensor({32}, 4); }, "tensor bad: got tensor type 4"},
+      {"type_max", [] { return with_tensor({32}, 0xffffffff); }, "got tensor type 4294967295"},
+      {"row_not_whole_blocks",
+       [] {
+         return with_tensor({33, 2}, 2);
+       },
+       "tensor bad: rows of 33 elements, expected a multiple of 32 for Q4_0"},
+      {"k_row_not_whole_blocks", [] { return with_tensor({128}, 12); }, "multiple of 256 for Q4_K"},
+      {"offset_not_aligned", [] { return with_tensor({1}, 0, 129); },
+       "tensor bad: offset 129, expected 128"},
+      {"offset_not_in_order", [] { return with_tensor({1}, 0, 0); }, "offset 0, expected 128"},
+      {"offset_gap", [] { return with_tensor({1}, 0, 160); }, "offset 160, expected 128"},
+      {"offset_huge", [] { return with_tensor({1}, 0, ~uint64_t{31}); },
+       "offset 18446744073709551584"},
+      // G3
+      {"past_the_end", [] { return with_tensor({1}, 0); }, "tensor bad: data ends at byte"},
+  };
+}
+
+std::vector<BadFile> bad_sizes() {
+  return {
+      // G1: sizes that wrap
+      {"elements_2_64",
+       [] {
+         return with_tensor({uint64_t{1} << 32, uint64_t{1} << 32}, 0);
+       },
+       "tensor bad: size overflow"},
+      {"elements_2_63",
+       [] {
+         return with_tensor({uint64_t{1} << 62, 2}, 24);
+       },
+       "tensor bad: size overflow"},
+      {"bytes_wrap", [] { return with_tensor({uint64_t{1} << 62}, 0); },
+       "tensor bad: size overflow"},
+      {"bytes_wrap_blocks",
+       [] {
+         return with_tensor({32, (uint64_t{1} << 58) - 1}, 8);
+       },
+       "size overflow"},
+      {"wrap_behind_zero",
+       [] {
+         return with_tensor({0, kHuge, kHuge, kHuge}, 0);
+       },
+       "size overflow"},
+      {"zero_behind_wrap",
+       [] {
+         return with_tensor({kHuge, kHuge, 0}, 0);
+       },
+       "size overflow"},
+      {"four_dimensions_wrap",
+       [] {
+         return with_tensor({65536, 65536, 65536, 65536}, 0);
+       },
+       "size overflow"},
+      // G2: sizes that wrap only when added
+      {"sum_of_two",
+       [] {
+         return built([](auto& f) {
+           f.tensor("big", {uint64_t{1} << 60, 4}, 24, 128)
+               .tensor("more", {kHuge}, 24, 128 + kHuge);
+         });
+       },
+       "tensor big: data ends at byte"},
+      {"sum_of_three_wraps",
+       [] {
+         GgufBuilder f;
+         f.tensor("a", {kHuge + kHuge / 2}, 24, 0);
+         f.tensor("b", {kHuge + kHuge / 2}, 24, kHuge + kHuge / 2);
+         f.tensor("c", {kHuge}, 24, 3 * kHuge);
+         f.data_bytes = 256;
+         return f.build();
+       },
+       "tensor a: data ends at byte"},
+  };
+}
 
 class GgufBadFile : public ::testing::TestWithParam<BadFile> {};
 
@@ -322,8 +352,14 @@ TEST_P(GgufBadFile, IsRefusedByName) {
   EXPECT_THAT(message, ::testing::StartsWith("x.gguf: "));
 }
 
-INSTANTIATE_TEST_SUITE_P(Table, GgufBadFile, ::testing::ValuesIn(kBadFiles),
-                         [](const auto& param_info) { return std::string(param_info.param.name); });
+std::string name_of(const ::testing::TestParamInfo<BadFile>& param_info) {
+  return param_info.param.name;
+}
+INSTANTIATE_TEST_SUITE_P(Headers, GgufBadFile, ::testing::ValuesIn(bad_headers()), name_of);
+INSTANTIATE_TEST_SUITE_P(Counts, GgufBadFile, ::testing::ValuesIn(bad_counts()), name_of);
+INSTANTIATE_TEST_SUITE_P(Keys, GgufBadFile, ::testing::ValuesIn(bad_keys()), name_of);
+INSTANTIATE_TEST_SUITE_P(Tensors, GgufBadFile, ::testing::ValuesIn(bad_tensors()), name_of);
+INSTANTIATE_TEST_SUITE_P(Sizes, GgufBadFile, ::testing::ValuesIn(bad_sizes()), name_of);
 
 // G1 for every type: dimensions around the powers at which products wrap.
 TEST(Gguf, DimensionsAroundWrapsOfEveryType) {

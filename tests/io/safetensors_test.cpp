@@ -309,6 +309,17 @@ TEST_F(Sharded, TensorInTwoShardsIsNamed) {
   EXPECT_THAT(refusal(), HasSubstr("tensor a: is in two shards"));
 }
 
+TEST_F(Sharded, IndexIsCountedBeforeItIsRead) {
+  SafetensorsLimits limits;
+  limits.tensors = 2;
+  SafetensorsFiles::open_index(folder.file("m"), "i.json", limits);
+  index("[0" + std::string(40, ',') + "]");
+  EXPECT_THROW(SafetensorsFiles::open_index(folder.file("m"), "i.json", limits), Error);
+  limits.tensors = 1;
+  index(R"({"a":"one.safetensors","b":"two.safetensors"})");
+  EXPECT_THROW(SafetensorsFiles::open_index(folder.file("m"), "i.json", limits), Error);
+}
+
 TEST_F(Sharded, IndexMustBeAMap) {
   for (const char* map : {"[]", "{}", "null", "5", R"({"a":1})"}) {
     index(map);

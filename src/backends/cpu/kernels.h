@@ -15,8 +15,8 @@ namespace crane::cpu {
 struct VectorKernels;
 
 inline constexpr int kPanelRows = 16;
-inline constexpr int kScaleBlock = 32;   // k per activation scale
-inline constexpr int kQuad = 4;          // columns that lie side by side
+inline constexpr int kScaleBlock = 32;  // k per activation scale
+inline constexpr int kQuad = 4;         // columns that lie side by side
 
 // Activations as signed 8-bit codes, one scale per 32 k. Columns (tokens) come in groups of
 // `width`: 1 when there is one column, else 4; the last group is padded with zero columns.

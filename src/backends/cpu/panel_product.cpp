@@ -99,15 +99,16 @@ void PanelProduct::quantize() {
 }
 
 int64_t PanelProduct::grain(int64_t panels, int64_t bytes) const {
-  constexpr int64_t kStreams = 4;  // the most panels that a kernel reads side by side
-  int64_t grain;
-  if (is_one_column()) {
-    grain = (int64_t{64} << 10) / std::max<int64_t>(1, bytes);
-    grain = std::max(kStreams, (grain + kStreams - 1) / kStreams * kStreams);
-  } else {
-    grain = (int64_t{1} << 20) / (kPanelRows * std::max<int64_t>(1, input_.k * input_.columns));
+  int64_t balanced = std::max<int64_t>(1, panels / (4 * context_.pool.size()));
+  if (!is_one_column()) {
+    int64_t products = kPanelRows * std::max<int64_t>(1, input_.k * input_.columns);
+    return std::clamp<int64_t>((int64_t{1} << 20) / products, 1, balanced);
   }
-  return std::clamp<int64_t>(grain, 1, std::max<int64_t>(1, panels / (2 * context_.pool.size())));
+  // Long runs of panels stream best; an even number suits kernels that read two side by side.
+  int64_t shortest = (int64_t{64} << 10) / bytes, longest = (int64_t{256} << 10) / bytes;
+  int64_t grain =
+      std::clamp(balanced, std::max<int64_t>(1, shortest), std::max<int64_t>(1, longest));
+  return std::min((grain + 1) / 2 * 2, std::max<int64_t>(1, (panels + 1) / 2));
 }
 
 void PanelProduct::one_column(const PanelWeight& weight, int64_t first, int64_t count,

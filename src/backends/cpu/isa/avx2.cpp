@@ -8,8 +8,8 @@
 
 namespace crane::cpu::avx2 {
 namespace {
-#include "backends/cpu/simd/avx2.h"
 #include "backends/cpu/kernels/math.inl"
+#include "backends/cpu/simd/avx2.h"
 
 #include "backends/cpu/kernels/quantize.inl"
 
@@ -31,5 +31,5 @@ namespace {
 }  // namespace
 }  // namespace crane::cpu::avx2
 
-const crane::cpu::Kernels crane::cpu::kernels_avx2 = {
-    "avx2", &crane::cpu::avx2::kProducts, &crane::cpu::avx2::kVectorKernels};
+const crane::cpu::Kernels crane::cpu::kernels_avx2 = {"avx2", &crane::cpu::avx2::kProducts,
+                                                      &crane::cpu::avx2::kVectorKernels};

@@ -8,8 +8,8 @@
 
 namespace crane::cpu::avx512 {
 namespace {
-#include "backends/cpu/simd/avx512.h"
 #include "backends/cpu/kernels/math.inl"
+#include "backends/cpu/simd/avx512.h"
 
 #include "backends/cpu/kernels/quantize.inl"
 
@@ -31,5 +31,5 @@ namespace {
 }  // namespace
 }  // namespace crane::cpu::avx512
 
-const crane::cpu::Kernels crane::cpu::kernels_avx512 = {
-    "avx512", &crane::cpu::avx512::kProducts, &crane::cpu::avx512::kVectorKernels};
+const crane::cpu::Kernels crane::cpu::kernels_avx512 = {"avx512", &crane::cpu::avx512::kProducts,
+                                                        &crane::cpu::avx512::kVectorKernels};

@@ -7,8 +7,8 @@
 
 namespace crane::cpu::generic {
 namespace {
-#include "backends/cpu/simd/generic.h"
 #include "backends/cpu/kernels/math.inl"
+#include "backends/cpu/simd/generic.h"
 
 #include "backends/cpu/kernels/quantize.inl"
 
@@ -30,5 +30,5 @@ namespace {
 }  // namespace
 }  // namespace crane::cpu::generic
 
-const crane::cpu::Kernels crane::cpu::kernels_generic = {
-    "generic", &crane::cpu::generic::kProducts, &crane::cpu::generic::kVectorKernels};
+const crane::cpu::Kernels crane::cpu::kernels_generic = {"generic", &crane::cpu::generic::kProducts,
+                                                         &crane::cpu::generic::kVectorKernels};

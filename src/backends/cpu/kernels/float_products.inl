@@ -3,7 +3,9 @@
 
 struct FloatF32 {
   static constexpr int kPerLine = 1;  // k per 64 bytes of a panel
-  static F32 value(const uint8_t* line, int, int v) { return load((const float*)line + v * kLanes); }
+  static F32 value(const uint8_t* line, int, int v) {
+    return load((const float*)line + v * kLanes);
+  }
 };
 // 16-bit types hold two k side by side for each row: lanes of 32 bits with k and k + 1.
 struct FloatBf16 {
@@ -79,7 +81,8 @@ void multiply_floats(const float* values, int64_t count, const float* x, int64_t
                      int64_t columns, float* sums) {
   int64_t c = 0;
   for (; c + kFloatColumns <= columns; c += kFloatColumns)
-    multiply_float_tile<kFloatColumns>(values, count, x + c * stride, stride, sums + c * kPanelRows);
+    multiply_float_tile<kFloatColumns>(values, count, x + c * stride, stride,
+                                       sums + c * kPanelRows);
   for (; c + 3 <= columns; c += 3)
     multiply_float_tile<3>(values, count, x + c * stride, stride, sums + c * kPanelRows);
   for (; c < columns; ++c)

@@ -20,9 +20,7 @@ inline F32 exp(F32 x) {
 }
 
 // 1 / (1 + e^-x)
-inline F32 sigmoid(F32 x) {
-  return div(set1(1.0f), add(set1(1.0f), exp(sub(zero(), x))));
-}
+inline F32 sigmoid(F32 x) { return div(set1(1.0f), add(set1(1.0f), exp(sub(zero(), x)))); }
 
 inline F32 silu(F32 x) { return div(x, add(set1(1.0f), exp(sub(zero(), x)))); }
 

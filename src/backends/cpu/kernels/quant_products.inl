@@ -81,9 +81,10 @@ inline void block_product(const uint8_t* header, const uint8_t* data, int sub,
   }
 }
 
-// P panels side by side times one column: P streams from memory.
+// P panels, `apart` panels from one to the next, times one column: P streams from memory.
 template <class T, int P>
-inline void multiply_panels(const uint8_t* panels, const QuantizedColumns& x, float* y) {
+inline void multiply_panels(const uint8_t* panels, int64_t apart, const QuantizedColumns& x,
+                            float* y) {
   constexpr int kBytes = T::kHeader + T::kSubBlocks * T::kData;
   int64_t supers = x.blocks / T::kSubBlocks;
   F32 sums[P][kPanelVectors];
@@ -94,7 +95,7 @@ inline void multiply_panels(const uint8_t* panels, const QuantizedColumns& x, fl
       int64_t block = super * T::kSubBlocks + sub;
       F32 x_scale = set1(x.scales[block]), x_sum = set1(x.sums[block]);
       for (int p = 0; p < P; ++p) {
-        const uint8_t* header = panels + (p * supers + super) * kBytes;
+        const uint8_t* header = panels + (p * apart * supers + super) * kBytes;
         const uint8_t* data = header + T::kHeader + sub * T::kData;
         prefetch_ahead<T::kData>(data);
         F32 values[kPanelVectors];
@@ -111,17 +112,20 @@ inline void multiply_panels(const uint8_t* panels, const QuantizedColumns& x, fl
     }
   }
   for (int p = 0; p < P; ++p)
-    for (int v = 0; v < kPanelVectors; ++v) store(y + p * kPanelRows + v * kLanes, sums[p][v]);
+    for (int v = 0; v < kPanelVectors; ++v)
+      store(y + p * apart * kPanelRows + v * kLanes, sums[p][v]);
 }
 
+// Each stream runs through neighbouring panels, so that what is fetched ahead is what comes next.
 template <class T>
 void multiply_column(const uint8_t* panels, int64_t count, const QuantizedColumns& x, float* y) {
   constexpr int kBytes = T::kHeader + T::kSubBlocks * T::kData;
   int64_t panel_bytes = x.blocks / T::kSubBlocks * kBytes;
-  int64_t p = 0;
-  for (; p + kStreams <= count; p += kStreams)
-    multiply_panels<T, kStreams>(panels + p * panel_bytes, x, y + p * kPanelRows);
-  for (; p < count; ++p) multiply_panels<T, 1>(panels + p * panel_bytes, x, y + p * kPanelRows);
+  int64_t apart = count / kStreams;
+  for (int64_t p = 0; p < apart; ++p)
+    multiply_panels<T, kStreams>(panels + p * panel_bytes, apart, x, y + p * kPanelRows);
+  for (int64_t p = apart * kStreams; p < count; ++p)
+    multiply_panels<T, 1>(panels + p * panel_bytes, 1, x, y + p * kPanelRows);
 }
 
 template <class T, int i>

@@ -143,8 +143,7 @@ void multiply(const Strip& strip, int64_t first, int64_t count, const QuantizedC
     }
   }
   for (; group < full; ++group)
-    multiply_tile<Form, 1, kQuad>(strip, first, count, x, group,
-                                  sums + group * kQuad * kPanelRows);
+    multiply_tile<Form, 1, kQuad>(strip, first, count, x, group, sums + group * kQuad * kPanelRows);
   if (group < groups)
     multiply_tile<Form, 1, 2>(strip, first, count, x, group, sums + group * kQuad * kPanelRows);
 }

@@ -29,7 +29,8 @@ void quantize(const QuantizedColumns& out, int64_t group, const float* x, int64_
       out.scales[at + c] = scale;
       out.sums[at + c] = scale * (float)(both[0] + both[1]);
       int8_t* to = out.codes + at * kScaleBlock + 4 * c;
-      for (int g = 0; g < kScaleBlock / 4; ++g) __builtin_memcpy(to + 4 * width * g, codes + 4 * g, 4);
+      for (int g = 0; g < kScaleBlock / 4; ++g)
+        __builtin_memcpy(to + 4 * width * g, codes + 4 * g, 4);
     }
   }
 }

@@ -72,8 +72,7 @@ inline F32 load_bf16(const uint16_t* p) {
 inline void store_bf16(uint16_t* p, F32 a) {
   __m256i bits = _mm256_castps_si256(a.v);
   __m256i odd = _mm256_and_si256(_mm256_srli_epi32(bits, 16), _mm256_set1_epi32(1));
-  __m256i rounded =
-      _mm256_add_epi32(bits, _mm256_add_epi32(odd, _mm256_set1_epi32(0x7fff)));
+  __m256i rounded = _mm256_add_epi32(bits, _mm256_add_epi32(odd, _mm256_set1_epi32(0x7fff)));
   __m256i quiet = _mm256_or_si256(bits, _mm256_set1_epi32(0x400000));
   __m256i is_nan = _mm256_castps_si256(_mm256_cmp_ps(a.v, a.v, _CMP_UNORD_Q));
   __m256i top = _mm256_srli_epi32(_mm256_blendv_epi8(rounded, quiet, is_nan), 16);
@@ -122,8 +121,8 @@ inline Dot dot_start(const int32_t* pairs) {
   if (offset == 0) return {_mm256_setzero_si256()};
   constexpr int kShift = offset == 8 ? 3 : offset == 16 ? 4 : 5;
   static_assert(offset == 0 || offset == 1 << kShift, "offsets are 8, 16 and 32");
-  return {_mm256_sub_epi16(_mm256_setzero_si256(),
-                           _mm256_slli_epi16(broadcast_i32(pairs), kShift))};
+  return {
+      _mm256_sub_epi16(_mm256_setzero_si256(), _mm256_slli_epi16(broadcast_i32(pairs), kShift))};
 }
 // Keeps the additions in order: GCC would first form all products, and spill them.
 inline __m256i in_order(__m256i a) {
@@ -172,9 +171,7 @@ inline F32 signed_code_value(Bytes a) {
 inline I32 load_u8(const uint8_t* p) {
   return {_mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i*)p))};
 }
-inline I32 and_i32(I32 a, int32_t mask) {
-  return {_mm256_and_si256(a.v, _mm256_set1_epi32(mask))};
-}
+inline I32 and_i32(I32 a, int32_t mask) { return {_mm256_and_si256(a.v, _mm256_set1_epi32(mask))}; }
 inline I32 or_i32(I32 a, I32 b) { return {_mm256_or_si256(a.v, b.v)}; }
 inline I32 add_i32(I32 a, int32_t b) { return {_mm256_add_epi32(a.v, _mm256_set1_epi32(b))}; }
 inline I32 shift_right_i32(I32 a, int count) { return {_mm256_srli_epi32(a.v, count)}; }
@@ -188,8 +185,7 @@ inline float peak_of_32(const float* x) {
     __m256i bits = _mm256_loadu_si256((const __m256i*)(x + i));
     peak = _mm256_max_epi32(peak, _mm256_and_si256(bits, mask));
   }
-  __m128i half =
-      _mm_max_epi32(_mm256_castsi256_si128(peak), _mm256_extracti128_si256(peak, 1));
+  __m128i half = _mm_max_epi32(_mm256_castsi256_si128(peak), _mm256_extracti128_si256(peak, 1));
   half = _mm_max_epi32(half, _mm_shuffle_epi32(half, 0x4e));
   half = _mm_max_epi32(half, _mm_shuffle_epi32(half, 0xb1));
   return _mm_cvtss_f32(_mm_castsi128_ps(half));
@@ -222,7 +218,7 @@ inline F32 bf16_of_pair(I32 pair, int j) {
 }
 inline void prefetch(const void* p) { _mm_prefetch((const char*)p, _MM_HINT_T0); }
 
-constexpr int kStreams = 4;        // panels that a one-column product reads side by side
-constexpr int kFloatStreams = 4;   // the same for weights of plain floats
-constexpr int kFloatColumns = 6;   // columns of a tile of floats
-constexpr int kPrefetchBytes = 2048;
+constexpr int kStreams = 2;       // panels that a one-column product reads side by side
+constexpr int kFloatStreams = 4;  // the same for weights of plain floats
+constexpr int kFloatColumns = 6;  // columns of a tile of floats
+constexpr int kPrefetchBytes = 1024;

@@ -72,8 +72,7 @@ inline F32 load_bf16(const uint16_t* p) {
 inline void store_bf16(uint16_t* p, F32 a) {
   __m512i bits = _mm512_castps_si512(a.v);
   __m512i odd = _mm512_and_si512(_mm512_srli_epi32(bits, 16), _mm512_set1_epi32(1));
-  __m512i rounded =
-      _mm512_add_epi32(bits, _mm512_add_epi32(odd, _mm512_set1_epi32(0x7fff)));
+  __m512i rounded = _mm512_add_epi32(bits, _mm512_add_epi32(odd, _mm512_set1_epi32(0x7fff)));
   __m512i quiet = _mm512_or_si512(bits, _mm512_set1_epi32(0x400000));
   __mmask16 is_nan = _mm512_cmp_ps_mask(a.v, a.v, _CMP_UNORD_Q);
   __m512i top = _mm512_srli_epi32(_mm512_mask_blend_epi32(is_nan, rounded, quiet), 16);
@@ -153,9 +152,7 @@ inline F32 dot_value_halves(Dot first, Dot second, I32 first_scale, I32 second_s
 // The instruction wants unsigned codes: 128 is added here and taken off at the start.
 using SignedDot = Dot;
 inline SignedDot signed_start(const int32_t* pairs) { return dot_start<128>(pairs); }
-inline Bytes signed_codes(Bytes a) {
-  return {_mm512_xor_si512(a.v, _mm512_set1_epi8((char)0x80))};
-}
+inline Bytes signed_codes(Bytes a) { return {_mm512_xor_si512(a.v, _mm512_set1_epi8((char)0x80))}; }
 inline SignedDot signed_add(SignedDot d, Bytes codes, Bytes x) { return dot_add(d, codes, x); }
 inline F32 signed_value(SignedDot d) { return dot_value(d); }
 #else
@@ -164,8 +161,8 @@ inline Dot dot_start(const int32_t* pairs) {
   if (offset == 0) return {_mm512_setzero_si512()};
   constexpr int kShift = offset == 8 ? 3 : offset == 16 ? 4 : 5;
   static_assert(offset == 0 || offset == 1 << kShift, "offsets are 8, 16 and 32");
-  return {_mm512_sub_epi16(_mm512_setzero_si512(),
-                           _mm512_slli_epi16(broadcast_i32(pairs), kShift))};
+  return {
+      _mm512_sub_epi16(_mm512_setzero_si512(), _mm512_slli_epi16(broadcast_i32(pairs), kShift))};
 }
 inline Dot dot_add(Dot d, Bytes codes, Bytes x) {
   return {_mm512_add_epi16(d.v, _mm512_maddubs_epi16(codes.v, x.v))};
@@ -211,14 +208,10 @@ inline F32 signed_code_value(Bytes a) {
 inline I32 load_u8(const uint8_t* p) {
   return {_mm512_cvtepu8_epi32(_mm_loadu_si128((const __m128i*)p))};
 }
-inline I32 and_i32(I32 a, int32_t mask) {
-  return {_mm512_and_si512(a.v, _mm512_set1_epi32(mask))};
-}
+inline I32 and_i32(I32 a, int32_t mask) { return {_mm512_and_si512(a.v, _mm512_set1_epi32(mask))}; }
 inline I32 or_i32(I32 a, I32 b) { return {_mm512_or_si512(a.v, b.v)}; }
 inline I32 add_i32(I32 a, int32_t b) { return {_mm512_add_epi32(a.v, _mm512_set1_epi32(b))}; }
-inline I32 shift_right_i32(I32 a, int count) {
-  return {_mm512_srli_epi32(a.v, (unsigned)count)};
-}
+inline I32 shift_right_i32(I32 a, int count) { return {_mm512_srli_epi32(a.v, (unsigned)count)}; }
 inline I32 shift_left_i32(I32 a, int count) { return {_mm512_slli_epi32(a.v, (unsigned)count)}; }
 inline F32 to_float(I32 a) { return {_mm512_cvtepi32_ps(a.v)}; }
 
@@ -227,10 +220,8 @@ inline float peak_of_32(const float* x) {
   __m512i mask = _mm512_set1_epi32(0x7fffffff);
   __m512i peak = _mm512_max_epi32(_mm512_and_si512(_mm512_loadu_si512(x), mask),
                                   _mm512_and_si512(_mm512_loadu_si512(x + 16), mask));
-  __m256i half =
-      _mm256_max_epi32(_mm512_castsi512_si256(peak), _mm512_extracti64x4_epi64(peak, 1));
-  __m128i quarter =
-      _mm_max_epi32(_mm256_castsi256_si128(half), _mm256_extracti128_si256(half, 1));
+  __m256i half = _mm256_max_epi32(_mm512_castsi512_si256(peak), _mm512_extracti64x4_epi64(peak, 1));
+  __m128i quarter = _mm_max_epi32(_mm256_castsi256_si128(half), _mm256_extracti128_si256(half, 1));
   quarter = _mm_max_epi32(quarter, _mm_shuffle_epi32(quarter, 0x4e));
   quarter = _mm_max_epi32(quarter, _mm_shuffle_epi32(quarter, 0xb1));
   return _mm_cvtss_f32(_mm_castsi128_ps(quarter));
@@ -238,8 +229,7 @@ inline float peak_of_32(const float* x) {
 inline __m128i quantize_16(const float* x, __m512 factor) {
   __m512 value = _mm512_mul_ps(_mm512_loadu_ps(x), factor);
   value = _mm512_max_ps(value, _mm512_set1_ps(-127.0f));
-  return _mm512_cvtsepi32_epi8(
-      _mm512_cvtps_epi32(_mm512_min_ps(value, _mm512_set1_ps(127.0f))));
+  return _mm512_cvtsepi32_epi8(_mm512_cvtps_epi32(_mm512_min_ps(value, _mm512_set1_ps(127.0f))));
 }
 inline void quantize_32(const float* x, float inverse, int8_t* codes, int32_t* half_pairs) {
   __m512 factor = _mm512_set1_ps(inverse);
@@ -260,7 +250,7 @@ inline F32 bf16_of_pair(I32 pair, int j) {
 }
 inline void prefetch(const void* p) { _mm_prefetch((const char*)p, _MM_HINT_T0); }
 
-constexpr int kStreams = 2;        // panels that a one-column product reads side by side
+constexpr int kStreams = 1;        // panels that a one-column product reads side by side
 constexpr int kFloatStreams = 4;   // the same for weights of plain floats
 constexpr int kFloatColumns = 12;  // columns of a tile of floats
 constexpr int kPrefetchBytes = 4096;

@@ -327,7 +327,8 @@ inline void quantize_32(const float* x, float inverse, int8_t* codes, int32_t* h
   }
   for (int half = 0; half < 2; ++half) {
     int16_t pair[2] = {0, 0};
-    for (int i = 0; i < 16; ++i) pair[i % 4 / 2] = (int16_t)(pair[i % 4 / 2] + codes[16 * half + i]);
+    for (int i = 0; i < 16; ++i)
+      pair[i % 4 / 2] = (int16_t)(pair[i % 4 / 2] + codes[16 * half + i]);
     __builtin_memcpy(half_pairs + half, pair, 4);
   }
 }

@@ -1,5 +1,6 @@
-// First process of the emulated machine that tools/emulate_avx512 starts: runs one program, sends its
-// output to the first serial port and its exit status to the second, then switches the machine off.
+// First process of the emulated machine that tools/emulate_avx512 starts: runs one program, sends
+// its output to the first serial port and its exit status to the second, then switches the machine
+// off.
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>

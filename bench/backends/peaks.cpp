@@ -27,7 +27,7 @@ double rate(ThreadPool& pool, double operations, const Loop& loop) {
 }
 
 #if defined(__x86_64__)
-constexpr int kSteps = 200000;
+constexpr int kSteps = 1000000;
 constexpr int kChains = 12;  // hide the latency of every instruction
 
 #define CRANE_REPEAT_12(X) X(0) X(1) X(2) X(3) X(4) X(5) X(6) X(7) X(8) X(9) X(10) X(11)

@@ -67,7 +67,7 @@ void measure(benchmark::State& state, Scene& scene, const char* unit, double wor
 }
 
 void many_columns(benchmark::State& state, DType type, int64_t k, int64_t tokens) {
-  int64_t rows = 2048;
+  int64_t rows = 2240;
   ThreadPool pool(thread_count());
   double peak = is_block_type(type) ? bench::int8_peak(pool) : bench::f32_peak(pool);
   Scene scene(type, rows, k, tokens);

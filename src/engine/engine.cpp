@@ -48,9 +48,10 @@ int wanted_context(const TextModel& model, const EngineOptions& options) {
            cat("at least max_running, ", options.max_running));
   if (options.chunk_tokens < 1) refuse("chunk_tokens", options.chunk_tokens, "1 or more");
   if (options.kv_cache_bytes < 0) refuse("kv_cache_bytes", options.kv_cache_bytes, "0 or more");
-  if (options.context_length < 0 || options.context_length > model.context_length())
-    refuse("context_length", options.context_length,
-           cat("0 to ", model.context_length(), ", the model's"));
+  // Past what the model was made for its answers get worse, but that is for the user to decide.
+  constexpr int kLongest = 1 << 24;
+  if (options.context_length < 0 || options.context_length > kLongest)
+    refuse("context_length", options.context_length, cat("0 to ", kLongest));
   return options.context_length > 0 ? options.context_length : model.context_length();
 }
 

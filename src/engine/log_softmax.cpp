@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "engine/row_math.h"
 
 namespace crane {
 namespace {
@@ -45,34 +46,26 @@ int32_t argmax(std::span<const float> row) {
 
 double log_sum_exp(std::span<const float> row) {
   float top = maximum(row);
-  std::array<double, 4> sums{};
+  std::array<double, kLanes> sums{};
   size_t i = 0;
-  for (; i + 4 <= row.size(); i += 4)
-    for (size_t lane = 0; lane < 4; ++lane)
-      sums[lane] += static_cast<double>(std::exp(row[i + lane] - top));
-  for (; i < row.size(); ++i) sums[0] += static_cast<double>(std::exp(row[i] - top));
-  return static_cast<double>(top) + std::log((sums[0] + sums[1]) + (sums[2] + sums[3]));
+  for (; i + kLanes <= row.size(); i += kLanes) {
+    std::array<float, kLanes> terms;
+    for (size_t lane = 0; lane < kLanes; ++lane) terms[lane] = exp_negative(row[i + lane] - top);
+    for (size_t lane = 0; lane < kLanes; ++lane) sums[lane] += static_cast<double>(terms[lane]);
+  }
+  for (; i < row.size(); ++i) sums[0] += static_cast<double>(exp_negative(row[i] - top));
+  double sum = 0;
+  for (double part : sums) sum += part;
+  return static_cast<double>(top) + std::log(sum);
 }
 
 void top_logprobs(std::span<const float> row, double log_sum, int count,
                   std::vector<TokenLogprob>& out) {
+  // Logits are compared, not log-probs, whose rounding could make ties of different values.
   auto size = std::min(static_cast<size_t>(std::max(count, 0)), row.size());
-  out.clear();
-  if (size == 0) return;
-  // A heap whose front is the worst of the best so far. Logits are compared, not log-probs, whose
-  // rounding could make ties of different values.
-  for (size_t i = 0; i < row.size(); ++i) {
-    TokenLogprob candidate{static_cast<int32_t>(i), row[i]};
-    if (out.size() < size) {
-      out.push_back(candidate);
-      std::push_heap(out.begin(), out.end(), likelier);
-    } else if (candidate.logprob > out.front().logprob) {
-      std::pop_heap(out.begin(), out.end(), likelier);
-      out.back() = candidate;
-      std::push_heap(out.begin(), out.end(), likelier);
-    }
-  }
-  std::sort_heap(out.begin(), out.end(), likelier);
+  select_highest(row, size, out, likelier, [](size_t index, float value) {
+    return TokenLogprob{static_cast<int32_t>(index), value};
+  });
   for (TokenLogprob& entry : out)
     entry.logprob = static_cast<float>(static_cast<double>(entry.logprob) - log_sum);
 }

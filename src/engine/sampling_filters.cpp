@@ -1,11 +1,13 @@
 #include "engine/sampling_filters.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 
 #include "base/error.h"
 #include "engine/log_softmax.h"
+#include "engine/row_math.h"
 
 namespace crane {
 namespace {
@@ -32,28 +34,31 @@ void order_head(std::span<Candidate> items, size_t ordered, size_t count, Before
   std::sort(from, middle, before);
 }
 
-struct Head {
-  size_t count;
-  size_t ordered;
-};
-
-// The shortest head of the order `before` whose weights satisfy enough(sum). Small heads are found
-// by ordering, doubling each time; a flat distribution by halving the rest, without ordering it.
-template <class Before, class Enough>
-Head shortest_head(std::span<Candidate> items, size_t ordered, Before before, Enough enough) {
-  constexpr size_t kFirst = 64, kMostOrdered = 2048;
+// The shortest head of the order `before` whose weights satisfy enough(sum), moved to the front;
+// returns its length. `key` ascends with that order: masses are added up by intervals of it, and
+// only the interval in which the sum becomes enough is looked into, by halves.
+template <class Key, class Before, class Enough>
+size_t shortest_head(std::span<Candidate> items, Key key, Before before, Enough enough) {
+  constexpr size_t kIntervals = 1024;
+  constexpr double kMostKey = 100;  // whatever lies beyond weighs nothing
+  double range = 1e-30;
+  for (const Candidate& item : items) range = std::max(range, std::min(key(item), kMostKey));
+  double scale = static_cast<double>(kIntervals - 1) / range;
+  auto interval = [&](const Candidate& item) {
+    return static_cast<size_t>(std::min(key(item), range) * scale);
+  };
+  std::array<double, kIntervals> mass{};
+  for (const Candidate& item : items) mass[interval(item)] += static_cast<double>(item.weight);
   double sum = 0;
-  size_t done = 0;
-  while (done < items.size() && done < kMostOrdered) {
-    size_t wanted = std::min(items.size(), std::max(kFirst, 2 * done));
-    order_head(items, ordered, wanted, before);
-    ordered = std::max(ordered, wanted);
-    for (; done < wanted; ++done) {
-      sum += static_cast<double>(items[done].weight);
-      if (enough(sum)) return {done + 1, ordered};
-    }
-  }
-  size_t low = done, high = items.size();  // items before `low` are in, after `high` out
+  size_t border = 0;
+  while (border + 1 < kIntervals && !enough(sum + mass[border])) sum += mass[border++];
+
+  auto first = std::partition(items.begin(), items.end(),
+                              [&](const Candidate& item) { return interval(item) < border; });
+  auto last = std::partition(first, items.end(),
+                             [&](const Candidate& item) { return interval(item) == border; });
+  auto low = static_cast<size_t>(first - items.begin());  // items before `low` are in
+  auto high = static_cast<size_t>(last - items.begin());  // items from `high` on are out
   while (high - low > 1) {
     size_t middle = low + (high - low) / 2;
     std::nth_element(at(items.begin(), low), at(items.begin(), middle), at(items.begin(), high),
@@ -67,7 +72,7 @@ Head shortest_head(std::span<Candidate> items, size_t ordered, Before before, En
       low = middle;
     }
   }
-  return {high, ordered};
+  return high;
 }
 
 }  // namespace
@@ -89,21 +94,10 @@ void Candidates::fill_highest(std::span<const float> row, size_t k) {
     keep(std::min(k, size()), ordered_);
     return;
   }
-  // A heap whose front is the worst of the best so far; ids ascend, so a tie never replaces it.
-  items_.clear();
   items_.reserve(k);
-  for (size_t i = 0; i < row.size(); ++i) {
-    if (items_.size() < k) {
-      if (row[i] == kMinusInfinity) continue;
-      items_.push_back({static_cast<int32_t>(i), row[i], 0.0f});
-      std::push_heap(items_.begin(), items_.end(), higher);
-    } else if (row[i] > items_.front().logit) {
-      std::pop_heap(items_.begin(), items_.end(), higher);
-      items_.back() = {static_cast<int32_t>(i), row[i], 0.0f};
-      std::push_heap(items_.begin(), items_.end(), higher);
-    }
-  }
-  std::sort_heap(items_.begin(), items_.end(), higher);
+  select_highest(row, k, items_, higher, [](size_t index, float value) {
+    return Candidate{static_cast<int32_t>(index), value, 0.0f};
+  });
   ordered_ = items_.size();
 }
 
@@ -123,10 +117,8 @@ void Candidates::order(size_t count) {
 double Candidates::weigh() {
   float top = highest();
   double sum = 0;
-  for (Candidate& item : items_) {
-    item.weight = std::exp(item.logit - top);
-    sum += static_cast<double>(item.weight);
-  }
+  for (Candidate& item : items_) item.weight = exp_negative(item.logit - top);
+  for (const Candidate& item : items_) sum += static_cast<double>(item.weight);
   return sum;
 }
 
@@ -184,9 +176,12 @@ void keep_typical(Candidates& candidates, float p, size_t min_keep) {
     return distance_a != distance_b ? distance_a < distance_b : higher(a, b);
   };
   double target = static_cast<double>(p) * sum;
-  size_t count = shortest_head(candidates.items(), 0, nearer, [target](double head) {
-                   return head > target;
-                 }).count;
+  size_t count = shortest_head(
+      candidates.items(),
+      [centre](const Candidate& item) {
+        return std::fabs(static_cast<double>(item.logit) - centre);
+      },
+      nearer, [target](double head) { return head > target; });
   size_t least = std::min(min_keep, candidates.size());
   if (count < least) {
     order_head(candidates.items(), count, least, nearer);
@@ -198,14 +193,26 @@ void keep_typical(Candidates& candidates, float p, size_t min_keep) {
 void keep_top_p(Candidates& candidates, float p, size_t min_keep) {
   if (p >= 1.0f || candidates.empty()) return;
   double target = static_cast<double>(p) * candidates.weigh();
-  Head head = shortest_head(candidates.items(), candidates.ordered(), higher,
-                            [target](double sum) { return sum >= target; });
-  size_t least = std::min(min_keep, candidates.size());
-  if (head.count < least) {
-    order_head(candidates.items(), std::min(head.ordered, head.count), least, higher);
-    head = {least, least};
+  size_t ordered = candidates.ordered();
+  size_t count = 0;
+  if (ordered == candidates.size()) {
+    double sum = 0;
+    while (count < ordered && (count == 0 || sum < target))
+      sum += static_cast<double>(candidates[count++].weight);
+  } else {
+    auto top = static_cast<double>(candidates.highest());
+    count = shortest_head(
+        candidates.items(),
+        [top](const Candidate& item) { return top - static_cast<double>(item.logit); }, higher,
+        [target](double sum) { return sum >= target; });
+    ordered = 0;
   }
-  candidates.keep(head.count, head.ordered);
+  size_t least = std::min(min_keep, candidates.size());
+  if (count < least) {
+    order_head(candidates.items(), ordered, least, higher);
+    count = ordered = least;
+  }
+  candidates.keep(count, ordered);
 }
 
 void keep_min_p(Candidates& candidates, float p, size_t min_keep) {

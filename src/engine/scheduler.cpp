@@ -62,7 +62,7 @@ const Plan& Scheduler::plan() {
       schedule(sequence, std::min(options_.chunk_tokens, prompt_budget_), true);
     }
   }
-  while (preemptions == preemptions_ && prompt_budget_ > 0 && row_budget_ > 0) {
+  while (preemptions == preemptions_ && prompt_budget_ > 0) {
     Sequence* next = next_waiting();
     if (next == nullptr) break;
     schedule(move_to_running(*next), std::min(options_.chunk_tokens, prompt_budget_), false);

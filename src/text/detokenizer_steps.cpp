@@ -75,22 +75,6 @@ Step byte_level_step() {
   });
 }
 
-std::optional<char> byte_of_token(std::string_view token) {
-  if (token.size() != 6 || token.substr(0, 3) != "<0x" || token[5] != '>') return std::nullopt;
-  int value = 0;
-  for (const char c : token.substr(3, 2)) {
-    if (c >= '0' && c <= '9')
-      value = value * 16 + (c - '0');
-    else if (c >= 'A' && c <= 'F')
-      value = value * 16 + (c - 'A' + 10);
-    else if (c >= 'a' && c <= 'f')
-      value = value * 16 + (c - 'a' + 10);
-    else
-      return std::nullopt;
-  }
-  return static_cast<char>(value);
-}
-
 Step byte_fallback_step() {
   return mapping_step([](std::string& token) {
     if (const std::optional<char> byte = byte_of_token(token)) token = *byte;

@@ -58,7 +58,8 @@ struct Expr {
   Expr(ExprKind which, Position at) : kind(which), position(at) {}
   ExprKind kind;
   Position position;
-  int depth = 1;                                // of the tree below, this node included
+  int depth = 1;          // of the tree below, this node included
+  bool constant = false;  // nothing below depends on a variable or a call
   std::vector<std::unique_ptr<Expr>> children;  // operands, items, key-value pairs, arguments
   std::string text;                             // variable, attribute, filter or test
   Value value;                                  // of a constant

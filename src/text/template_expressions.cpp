@@ -172,6 +172,11 @@ Value Interpreter::evaluate_slice(const Expr& node) {
   for (size_t i = 0; i < 3; ++i)
     if (node.children[i + 1] != nullptr) bounds[i] = evaluate(*node.children[i + 1]);
   where_ = node.position;
+  // jinja2 computes constant expressions when it compiles, and there a slice of what cannot be
+  // sliced is undefined.
+  bool sliceable = object.is_string() || object.is_sequence() || object.is(Kind::range);
+  if (node.constant && !sliceable && !object.is_undefined())
+    return undefined_attribute(object, Value::none());
   return get_slice(*this, object, bounds);
 }
 

@@ -185,7 +185,9 @@ Value filter_wordwrap(Runtime& runtime, const Value& input, const Arguments& arg
   auto bound =
       bind("do_wordwrap", "width? break_long_words? wrapstring? break_on_hyphens?", arguments);
   if (input.is_undefined()) fail_undefined(input);
-  std::string text = text_argument(input, "the input of wordwrap");
+  if (!input.is_string())
+    fail(cat("'", type_name(input), "' object has no attribute 'splitlines'"));
+  const std::string& text = input.text();
   int64_t width = bound[0].is_missing() ? 79 : index_argument(bound[0]);
   std::string separator = bound[2].is_missing() || bound[2].is_none()
                               ? "\n"

@@ -99,8 +99,12 @@ void Parser::expect(TokenKind kind) {
 }
 
 ExprPtr Parser::finish(ExprPtr node) const {
-  for (const ExprPtr& child : node->children)
-    if (child != nullptr) node->depth = std::max(node->depth, 1 + child->depth);
+  node->constant = node->kind != ExprKind::call && node->kind != ExprKind::name;
+  for (const ExprPtr& child : node->children) {
+    if (child == nullptr) continue;
+    node->depth = std::max(node->depth, 1 + child->depth);
+    node->constant = node->constant && child->constant;
+  }
   if (node->depth > kExpressionDepth)
     error(cat("the expression is nested deeper than ", kExpressionDepth, " levels"),
           node->position);
@@ -263,6 +267,7 @@ ExprPtr Parser::parse_primary(bool with_namespace) {
   auto constant = [&](Value value) {
     auto node = std::make_unique<Expr>(ExprKind::constant, token.position);
     node->value = std::move(value);
+    node->constant = true;
     return node;
   };
   switch (token.kind) {
@@ -385,6 +390,7 @@ ExprPtr Parser::parse_subscript(ExprPtr object) {
     auto node = std::make_unique<Expr>(ExprKind::item, token.position);
     auto index = std::make_unique<Expr>(ExprKind::constant, name.position);
     index->value = name.value;
+    index->constant = true;
     node->children.push_back(std::move(object));
     node->children.push_back(std::move(index));
     return finish(std::move(node));

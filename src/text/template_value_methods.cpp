@@ -56,6 +56,7 @@ Value sequence_index(Runtime& runtime, const Value& self, const Arguments& argum
     const Value& item = items[static_cast<size_t>(i)];
     if (item.same_object(bound[0]) || equals(runtime, item, bound[0])) return Value::integer(i);
   }
+  if (self.is(Kind::tuple)) fail("tuple.index(x): x not in tuple");
   fail(cat(to_repr(runtime, bound[0]), " is not in ", type_name(self)));
 }
 

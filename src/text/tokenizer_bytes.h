@@ -13,4 +13,7 @@ void append_byte_alphabet(std::string& out, std::string_view bytes);
 // The bytes that `text` spells; nothing when a code point is outside the alphabet.
 std::optional<std::string> from_byte_alphabet(std::string_view text);
 
+// The byte of a SentencePiece byte token, "<0x0A>"; nothing for another text.
+std::optional<char> byte_of_token(std::string_view text);
+
 }  // namespace crane

@@ -21,6 +21,8 @@ namespace {
 
 constexpr std::string_view kMark = "\xE2\x96\x81";  // ▁ U+2581, a space in SentencePiece's spelling
 
+constexpr size_t kMaxTokenBytes = 1 << 20;
+
 // Values of tokenizer.ggml.token_type.
 enum TokenType : int64_t {
   kNormal = 1,
@@ -98,6 +100,9 @@ class GgufBuilder {
       const std::string empty = cat("[EMPTY_", i, "]");  // llama.cpp's name for it
       const std::string_view text = (*tokens)[i].empty() ? std::string_view(empty) : (*tokens)[i];
       if (find_invalid_utf8(text)) fail("tokens", cat("entry ", i, " is not UTF-8"));
+      if (text.size() > kMaxTokenBytes)
+        fail("tokens", cat("entry ", i, " has ", text.size(), " bytes, expected at most ",
+                           kMaxTokenBytes));
       if (!vocabulary_->push_back(text))
         fail("tokens", cat("entry ", i, " repeats ", text.substr(0, 80)));
     }
@@ -110,6 +115,10 @@ class GgufBuilder {
     if (types->size() < types_.size())
       fail("token_type", cat(types->size(), " entries, expected ", types_.size()));
     std::copy_n(types->begin(), types_.size(), types_.begin());
+    for (int32_t id = 0; id < size(); ++id)
+      if (types_[static_cast<size_t>(id)] == kByte && !byte_of_token(vocabulary_->text(id)))
+        fail("tokens", cat("entry ", id, " is a byte token named ", vocabulary_->text(id),
+                           ", expected <0xNN>"));
   }
 
   std::vector<double> read_scores() const {
@@ -133,8 +142,11 @@ class GgufBuilder {
   // The id in the key, else the default of the model; nothing where that is no token.
   std::optional<int32_t> special_id(std::string_view key, int64_t fallback) const {
     int64_t id = fallback >= 0 && fallback < size() ? fallback : -1;
-    if (const auto given = header_.find_integer(key_of(key)); given && *given >= 0 && *given < size())
+    if (const auto given = header_.find_integer(key_of(key))) {
+      if (*given < 0 || *given >= size())
+        fail(key, cat(*given, ", expected an id below ", size()));
       id = *given;
+    }
     return id < 0 ? std::nullopt : std::optional(static_cast<int32_t>(id));
   }
 
@@ -313,8 +325,8 @@ class GgufBuilder {
       const std::string_view text = vocabulary_->text(id);
       std::string& out = parts_.decoded[at];
       out = text;
-      if (types_[at] == kByte && text.size() == 6 && text.substr(0, 3) == "<0x") {
-        out = static_cast<char>(std::strtol(std::string(text.substr(3, 2)).c_str(), nullptr, 16));
+      if (types_[at] == kByte) {
+        out = *byte_of_token(text);
       } else if (types_[at] == kNormal || types_[at] == kUnused) {
         if (marks_are_spaces_)
           out = replace_marks(text);

@@ -74,7 +74,7 @@ TEST(Options, NoVerbHasASpellingTwice) {
 }
 
 TEST(Options, ValuesAreTakenAsTheyStand) {
-  for (const std::string& text :
+  for (const char* text :
        {"", "-ngl", "--json", "{}", "[a,b]", "a=b", "two\nlines", " x ", "\\n", "--", "-"})
     EXPECT_EQ(parse(kScore, {"m", "--text", text}).text, text);
   EXPECT_EQ(parse(kScore, {"m", "--text="}).text, "");
@@ -115,7 +115,7 @@ TEST(Options, BadValuesNameFlagValueAndRange) {
   EXPECT_THAT(message_of(kRun, {"--temp", "nan"}), HasSubstr("got 'nan'"));
   EXPECT_THAT(message_of(kRun, {"--dtype", "int8"}), HasSubstr("auto, f32, f16, bf16"));
   EXPECT_THAT(message_of(kRun, {"--temp"}), HasSubstr("expected a value"));
-  for (const std::string& ids : {"", "1,,2", "a", "1,-2", "1.5", "99999999999", ","})
+  for (const char* ids : {"", "1,,2", "a", "1,-2", "1.5", "99999999999", ","})
     EXPECT_THAT(message_of(kScore, {"m", "--ids", ids}), HasSubstr("--ids: got")) << ids;
 }
 

@@ -75,11 +75,7 @@ TEST(TokenizerRobustness, K3_VocabularyAndMerges) {
 TEST(TokenizerRobustness, K3_AMillionMergesLoadInBoundedTime) {
   JsonObject vocab;
   JsonArray merges;
-  for (int i = 0; i < 1000; ++i) {
-    std::string c;
-    append_piece(c, std::string_view("x"));
-    vocab.push_back("<" + std::to_string(i) + ">", Json(i));
-  }
+  for (int i = 0; i < 1000; ++i) vocab.push_back("<" + std::to_string(i) + ">", Json(i));
   for (int i = 0; i < 1'000'000; ++i) {
     const std::string left = "<" + std::to_string(i / 1000) + ">";
     const std::string right = "<" + std::to_string(i % 1000) + ">";
@@ -260,8 +256,25 @@ TEST(TokenizerRobustness, G8_GgufKeys) {
   EXPECT_TRUE(mentions(gguf_error(header, ErrorCode::io), "tokens"));
   header = Header();
   header.set("bos_token_id", int64_t{1'000'000});
-  header.set("add_bos_token", true);
-  EXPECT_EQ(make_tokenizer(header.metadata)->encode("a", {}), std::vector<int32_t>{0});
+  EXPECT_TRUE(mentions(gguf_error(header, ErrorCode::io), "bos_token_id"));
+  header = Header();
+  header.set("model", std::string_view("llama"));
+  header.set("scores", std::vector<double>{0.0});
+  EXPECT_TRUE(mentions(gguf_error(header, ErrorCode::io), "scores"));
+}
+
+TEST(TokenizerRobustness, G8_ByteTokensAndLongTokens) {
+  for (const char* bad : {"<0x-1>", "<0xZZ>", "<0x>", "<0x100>", "0x41"}) {
+    Header header;
+    header.set("model", std::string_view("llama"));
+    header.set("tokens", std::vector<std::string_view>{"a", bad});
+    header.set("token_type", std::vector<int64_t>{1, 6});
+    EXPECT_TRUE(mentions(gguf_error(header, ErrorCode::io), bad));
+  }
+  const std::string huge(10'000'000, 'x');
+  Header header;
+  header.set("tokens", std::vector<std::string_view>{"a", "b", "ab", huge});
+  EXPECT_TRUE(mentions(gguf_error(header, ErrorCode::io), "entry 3"));
 }
 
 TEST(TokenizerRobustness, GgufMergesOfTextsWithoutAToken) {

@@ -60,7 +60,9 @@ TEST_P(TokenizerVocab, Ids) {
 TEST_P(TokenizerVocab, StreamedTextIsTheDecodedText) {
   for (size_t i = 0; i < texts_.size(); ++i) {
     const std::string whole = tokenizer_->decode(expected_[i], false);
-    if (GetParam().round_trips) EXPECT_EQ(whole, texts_[i]);
+    if (GetParam().round_trips) {
+      EXPECT_EQ(whole, texts_[i]);
+    }
     Detokenizer stream(tokenizer_, false);
     std::string streamed;
     for (const int32_t id : expected_[i]) streamed += stream.push(id);
@@ -77,8 +79,8 @@ INSTANTIATE_TEST_SUITE_P(Public, TokenizerVocab,
                                          VocabCase{"phi-3", "llama", "default", true},
                                          VocabCase{"gemma-4", "gemma4", "gemma4", true},
                                          VocabCase{"bert-bge", "bert", "bert-bge", false}),
-                         [](const testing::TestParamInfo<VocabCase>& info) {
-                           std::string name = info.param.name;
+                         [](const testing::TestParamInfo<VocabCase>& vocab) {
+                           std::string name = vocab.param.name;
                            std::replace(name.begin(), name.end(), '-', '_');
                            return name;
                          });

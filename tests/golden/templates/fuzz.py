@@ -420,7 +420,10 @@ def verdict(expected, got):
     if " at 0x" in text:
         return "skip"
     ours = got["error"].split(": ", 2)[-1]
-    return None if text.split(": ", 1)[-1] == ours else "message"
+    theirs = text.split(": ", 1)[-1]
+    if theirs.startswith("sequence item") and ours.startswith("sequence item"):
+        return None  # jinja2 counts the pieces of text it had made before
+    return None if theirs == ours else "message"
 
 
 def main():

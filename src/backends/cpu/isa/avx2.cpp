@@ -8,8 +8,9 @@
 
 namespace crane::cpu::avx2 {
 namespace {
-#include "backends/cpu/kernels/math.inl"
 #include "backends/cpu/simd/avx2.h"
+
+#include "backends/cpu/kernels/math.inl"
 
 #include "backends/cpu/kernels/quantize.inl"
 

@@ -8,8 +8,9 @@
 
 namespace crane::cpu::avx512vnni {
 namespace {
-#include "backends/cpu/kernels/math.inl"
 #include "backends/cpu/simd/avx512.h"
+
+#include "backends/cpu/kernels/math.inl"
 
 #include "backends/cpu/kernels/quantize.inl"
 

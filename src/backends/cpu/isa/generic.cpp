@@ -7,8 +7,9 @@
 
 namespace crane::cpu::generic {
 namespace {
-#include "backends/cpu/kernels/math.inl"
 #include "backends/cpu/simd/generic.h"
+
+#include "backends/cpu/kernels/math.inl"
 
 #include "backends/cpu/kernels/quantize.inl"
 

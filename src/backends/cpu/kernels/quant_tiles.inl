@@ -97,6 +97,10 @@ void multiply_tile(const Strip& strip, int64_t first, int64_t count, const Quant
     for (int q = 0; q < Q; ++q) {
       columns.at[q] = ((group + q) * x.blocks + first + block) * kQuad;
       columns.codes[q] = x.codes + columns.at[q] * kScaleBlock;
+      // The next tile's columns: they come from the second or third level of the cache.
+      const int8_t* next = columns.codes[q] + Q * x.blocks * kQuad * kScaleBlock;
+      prefetch(next);
+      prefetch(next + 64);
     }
     F32 values[Q * C][kPanelVectors];
     if constexpr (Form::kHalves) {

@@ -50,8 +50,10 @@ __attribute__((target("avx2"))) void avx2_products() {
     CRANE_REPEAT_12(CRANE_STEP)
 #undef CRANE_STEP
   }
-#define CRANE_END(i) sink += static_cast<uint64_t>(_mm256_extract_epi64(sum##i, 0));
+  __m256i total = _mm256_setzero_si256();
+#define CRANE_END(i) total = _mm256_add_epi32(total, sum##i);
   CRANE_REPEAT_12(CRANE_END)
+  sink += static_cast<uint64_t>(_mm256_extract_epi64(total, 0));
 #undef CRANE_END
 }
 
@@ -81,8 +83,10 @@ __attribute__((target("avx2,fma"))) void fma_products() {
   asm volatile("" : "+x"(sum##i));
     CRANE_REPEAT_12(CRANE_STEP)
   }
-#define CRANE_END(i) sink += static_cast<uint64_t>(_mm256_cvtss_f32(sum##i));
+  __m256 total = _mm256_setzero_ps();
+#define CRANE_END(i) total = _mm256_add_ps(total, sum##i);
   CRANE_REPEAT_12(CRANE_END)
+  sink += static_cast<uint64_t>(_mm256_cvtss_f32(total));
 }
 #endif
 

@@ -136,6 +136,7 @@ int run_chat(const Invocation& invocation, ModelBundle& bundle, TextGeneration& 
              const std::optional<std::string>& first) {
   // What no message could change is said before the first one.
   generation.encode_chat(make_conversation(invocation.options, {make_message("user", "")}));
+  ignore_interrupts();
   return Chat(invocation, bundle, generation).run(first);
 }
 

@@ -16,6 +16,12 @@ extern "C" void handle_signal(int number) {
   if (signals_received.fetch_add(1) > 0) _exit(128 + number);
 }
 
+void ignore(int number) {
+  struct sigaction action {};
+  action.sa_handler = SIG_IGN;
+  sigaction(number, &action, nullptr);
+}
+
 }  // namespace
 
 InterruptScope::InterruptScope() {
@@ -34,10 +40,7 @@ InterruptScope::~InterruptScope() {
 
 bool InterruptScope::interrupted() const { return signals_received.load() > 0; }
 
-void ignore_broken_pipes() {
-  struct sigaction ignore {};
-  ignore.sa_handler = SIG_IGN;
-  sigaction(SIGPIPE, &ignore, nullptr);
-}
+void ignore_interrupts() { ignore(SIGINT); }
+void ignore_broken_pipes() { ignore(SIGPIPE); }
 
 }  // namespace crane

@@ -21,6 +21,10 @@ class InterruptScope {
   }, old_terminate_{};
 };
 
+// Between the prompts of a chat Ctrl-C means nothing; while an answer is made, an InterruptScope
+// takes it, and at the prompt it is a key.
+void ignore_interrupts();
+
 // Lets a closed pipe show as a write error instead of a signal.
 void ignore_broken_pipes();
 

@@ -81,6 +81,7 @@ LineEditor::Result LineEditor::read(const std::string& prompt, std::string& line
   impl_->prompt = prompt;
   impl_->interrupted = false;
   int length = 0;
+  el_set(impl_->editor, EL_PREP_TERM, 1);  // libedit does it after the prompt: too late for Ctrl-C
   const char* text = el_gets(impl_->editor, &length);
   line = text && length > 0 ? std::string(text, static_cast<size_t>(length)) : "";
   while (!line.empty() && (line.back() == '\n' || line.back() == '\r')) line.pop_back();

@@ -127,7 +127,8 @@ class Parser {
 
   [[noreturn]] void refuse_unknown(const std::string& name) const {
     std::vector<std::string> candidates;
-    for (const auto& entry : by_name_) candidates.push_back(entry.first);
+    for (const auto& entry : by_name_)  // a letter is near to every word
+      if (entry.first.size() > 2) candidates.push_back(entry.first);
     std::string nearest = nearest_match(name, candidates);
     throw Error(
         ErrorCode::invalid_argument,

@@ -12,7 +12,7 @@ namespace crane {
 namespace {
 
 constexpr size_t kMaxPatternBytes = 64 * 1024;
-constexpr uint32_t kMatchSteps = 10'000'000;   // and as many again for every 100 kB of text
+constexpr uint32_t kMatchSteps = 10'000'000;  // and as many again for every 100 kB of text
 constexpr uint32_t kMatchHeapKib = 256 * 1024;
 constexpr size_t kJitStackStart = 32 * 1024;
 constexpr size_t kJitStackMax = 64 * 1024 * 1024;
@@ -36,8 +36,9 @@ struct FreeJitStack {
 std::string error_text(int code) {
   PCRE2_UCHAR buffer[256];
   const int length = pcre2_get_error_message(code, buffer, sizeof(buffer));
-  return length < 0 ? cat("error ", code)
-                    : std::string(reinterpret_cast<const char*>(buffer), static_cast<size_t>(length));
+  return length < 0
+             ? cat("error ", code)
+             : std::string(reinterpret_cast<const char*>(buffer), static_cast<size_t>(length));
 }
 
 // The memory of one search: not shared between threads.
@@ -112,7 +113,8 @@ Regex::Regex(std::string_view pattern) : impl_(std::make_unique<Impl>()) {
       PCRE2_UTF | PCRE2_UCP | PCRE2_MULTILINE | PCRE2_NEVER_BACKSLASH_C | PCRE2_NO_UTF_CHECK, &code,
       &offset, context.get()));
   if (!impl_->code)
-    throw Error(ErrorCode::unsupported, cat("regular expression ", pattern, ": ", error_text(code)));
+    throw Error(ErrorCode::unsupported,
+                cat("regular expression ", pattern, ": ", error_text(code)));
   // Where the JIT compiler cannot work, the interpreter does, with the same results.
   pcre2_jit_compile(impl_->code.get(), PCRE2_JIT_COMPLETE);
 }

@@ -30,8 +30,8 @@ class Regex {
   // The first match at or after `from`. `text` must be valid UTF-8.
   std::optional<RegexMatch> find(std::string_view text, size_t from = 0) const;
 
-  // Every match in turn, with the memory of one search for all: the next search begins where a match
-  // ended, and an empty match right behind the match before it does not count.
+  // Every match in turn, with the memory of one search for all: the next search begins where a
+  // match ended, and an empty match right behind the match before it does not count.
   void for_each(std::string_view text, const std::function<void(RegexMatch)>& visit) const;
 
   const std::string& pattern() const;

@@ -44,7 +44,8 @@ std::string category_items(std::string_view category) {
   return out;
 }
 
-// Outside a class Oniguruma counts superscripts and fractions of Latin-1 as word characters as well.
+// Outside a class Oniguruma counts superscripts and fractions of Latin-1 as word characters as
+// well.
 constexpr std::string_view kBareWord = R"(\x{b2}\x{b3}\x{b9}\x{bc}-\x{be})";
 
 std::string word_items() {
@@ -55,24 +56,49 @@ std::string word_items() {
 // The general category of a property name ("Letter", "uppercase_letter", "lu"), or empty.
 std::string_view general_category(std::string_view name) {
   static constexpr std::array<std::array<std::string_view, 2>, 37> kNames{{
-      {"letter", "L"},           {"uppercaseletter", "Lu"},     {"lowercaseletter", "Ll"},
-      {"titlecaseletter", "Lt"}, {"modifierletter", "Lm"},      {"otherletter", "Lo"},
-      {"mark", "M"},             {"nonspacingmark", "Mn"},      {"spacingmark", "Mc"},
-      {"enclosingmark", "Me"},   {"combiningmark", "M"},        {"number", "N"},
-      {"decimalnumber", "Nd"},   {"letternumber", "Nl"},        {"othernumber", "No"},
-      {"punctuation", "P"},      {"connectorpunctuation", "Pc"}, {"dashpunctuation", "Pd"},
-      {"openpunctuation", "Ps"}, {"closepunctuation", "Pe"},    {"initialpunctuation", "Pi"},
-      {"finalpunctuation", "Pf"}, {"otherpunctuation", "Po"},   {"symbol", "S"},
-      {"mathsymbol", "Sm"},      {"currencysymbol", "Sc"},      {"modifiersymbol", "Sk"},
-      {"othersymbol", "So"},     {"separator", "Z"},            {"spaceseparator", "Zs"},
-      {"lineseparator", "Zl"},   {"paragraphseparator", "Zp"},  {"control", "Cc"},
-      {"format", "Cf"},          {"privateuse", "Co"},          {"punct", "P"},
+      {"letter", "L"},
+      {"uppercaseletter", "Lu"},
+      {"lowercaseletter", "Ll"},
+      {"titlecaseletter", "Lt"},
+      {"modifierletter", "Lm"},
+      {"otherletter", "Lo"},
+      {"mark", "M"},
+      {"nonspacingmark", "Mn"},
+      {"spacingmark", "Mc"},
+      {"enclosingmark", "Me"},
+      {"combiningmark", "M"},
+      {"number", "N"},
+      {"decimalnumber", "Nd"},
+      {"letternumber", "Nl"},
+      {"othernumber", "No"},
+      {"punctuation", "P"},
+      {"connectorpunctuation", "Pc"},
+      {"dashpunctuation", "Pd"},
+      {"openpunctuation", "Ps"},
+      {"closepunctuation", "Pe"},
+      {"initialpunctuation", "Pi"},
+      {"finalpunctuation", "Pf"},
+      {"otherpunctuation", "Po"},
+      {"symbol", "S"},
+      {"mathsymbol", "Sm"},
+      {"currencysymbol", "Sc"},
+      {"modifiersymbol", "Sk"},
+      {"othersymbol", "So"},
+      {"separator", "Z"},
+      {"spaceseparator", "Zs"},
+      {"lineseparator", "Zl"},
+      {"paragraphseparator", "Zp"},
+      {"control", "Cc"},
+      {"format", "Cf"},
+      {"privateuse", "Co"},
+      {"punct", "P"},
       {"digit", "Nd"},
   }};
   for (const auto& row : kNames)
     if (row[0] == name) return row[1];
   static constexpr std::string_view kShort =
-      " L Lu Ll Lt Lm Lo M Mn Mc Me N Nd Nl No P Pc Pd Ps Pe Pi Pf Po S Sm Sc Sk So Z Zs Zl Zp Cc Cf Co ";
+      " L Lu Ll Lt Lm Lo M Mn Mc Me N Nd Nl No P Pc Pd Ps Pe Pi Pf Po S Sm Sc Sk So Z Zs Zl Zp Cc "
+      "Cf Co ";
   for (size_t at = 1; at < kShort.size();) {
     const size_t end = kShort.find(' ', at);
     if (to_lower_ascii(kShort.substr(at, end - at)) == name) return kShort.substr(at, end - at);
@@ -142,9 +168,13 @@ class Translator {
 
   void step() {
     switch (pattern_[at_]) {
-      case '\\': return escape();
-      case '[': ++at_; return atom(to_atom(set(0)));
-      case '(': return open();
+      case '\\':
+        return escape();
+      case '[':
+        ++at_;
+        return atom(to_atom(set(0)));
+      case '(':
+        return open();
       case ')':
         ++at_;
         if (!groups_.empty()) {
@@ -153,7 +183,8 @@ class Translator {
         }
         out_ += ')';
         return;
-      case '{': return interval();
+      case '{':
+        return interval();
       case '*':
       case '+':
       case '?':
@@ -162,8 +193,11 @@ class Translator {
       case '$':
         out_ += pattern_[at_++];
         return;
-      case '.': ++at_; return atom(".");
-      default: return literal(take());
+      case '.':
+        ++at_;
+        return atom(".");
+      default:
+        return literal(take());
     }
   }
 
@@ -254,14 +288,20 @@ class Translator {
                          : cat("(?:(?<=", word, ")(?=", word, ")|(?<!", word, ")(?!", word, "))");
         return;
       }
-      case 'A': case 'z': case 'Z': case 'G': case 'K':
+      case 'A':
+      case 'z':
+      case 'Z':
+      case 'G':
+      case 'K':
         ++at_;
         out_ += cat("\\", c);
         return;
-      case 'R': case 'X':
+      case 'R':
+      case 'X':
         ++at_;
         return atom(cat("\\", c));
-      case 'k': case 'g': {
+      case 'k':
+      case 'g': {
         const size_t end = pattern_.find('>', at_);
         if (c == 'g' || at_ + 1 >= pattern_.size() || pattern_[at_ + 1] != '<' ||
             end == std::string_view::npos)
@@ -270,7 +310,8 @@ class Translator {
         at_ = end + 1;
         return atom(cat("\\", name));
       }
-      default: break;
+      default:
+        break;
     }
     if (c >= '1' && c <= '9') {
       std::string digits;
@@ -285,15 +326,24 @@ class Translator {
   char32_t escaped_code_point() {
     const char32_t c = take();
     switch (c) {
-      case 'n': return '\n';
-      case 'r': return '\r';
-      case 't': return '\t';
-      case 'f': return '\f';
-      case 'v': return '\v';
-      case 'a': return '\a';
-      case 'e': return 0x1B;
-      case '0': return number_in(8, 2);
-      case 'u': return number_in(16, 4);
+      case 'n':
+        return '\n';
+      case 'r':
+        return '\r';
+      case 't':
+        return '\t';
+      case 'f':
+        return '\f';
+      case 'v':
+        return '\v';
+      case 'a':
+        return '\a';
+      case 'e':
+        return 0x1B;
+      case '0':
+        return number_in(8, 2);
+      case 'u':
+        return number_in(16, 4);
       case 'x':
         if (at_ < pattern_.size() && pattern_[at_] == '{') {
           ++at_;
@@ -302,7 +352,8 @@ class Translator {
           return value;
         }
         return number_in(16, 2);
-      default: break;
+      default:
+        break;
     }
     if (c == 'N' || c == 'O' || c == 'y' || c == 'Y' || c == 'c' || c == 'C' || c == 'M')
       refuse(cat("\\", static_cast<char>(c)));
@@ -330,15 +381,28 @@ class Translator {
     const char c = pattern_[at_];
     Set set;
     switch (c) {
-      case 'd': case 'D': set.items = category_items("Nd"); break;
-      case 's': case 'S':
+      case 'd':
+      case 'D':
+        set.items = category_items("Nd");
+        break;
+      case 's':
+      case 'S':
         ++at_;
         set.items = c == 's' ? kSpace : kNotSpace;
         return set;
-      case 'w': case 'W': set.items = word_items(); break;
-      case 'h': case 'H': set.items = kHexDigit; break;
-      case 'p': case 'P': return property();
-      default: return std::nullopt;
+      case 'w':
+      case 'W':
+        set.items = word_items();
+        break;
+      case 'h':
+      case 'H':
+        set.items = kHexDigit;
+        break;
+      case 'p':
+      case 'P':
+        return property();
+      default:
+        return std::nullopt;
     }
     ++at_;
     set.negated = c < 'a';
@@ -393,14 +457,22 @@ class Translator {
       set.negated = true;
       name.remove_prefix(1);
     }
-    if (name == "digit") set.items = category_items("Nd");
-    else if (name == "space") set.items = kSpace;
-    else if (name == "word") set.items = word_items();
-    else if (name == "xdigit") set.items = kHexDigit;
-    else if (name == "punct") set.items = cat(category_items("P"), category_items("S"));
-    else if (name == "cntrl") set.items = "\\p{Cc}";
-    else if (name == "blank") set.items = cat("\\x{9}", category_items("Zs"));
-    else refuse(cat("[:", name, ":]"));
+    if (name == "digit")
+      set.items = category_items("Nd");
+    else if (name == "space")
+      set.items = kSpace;
+    else if (name == "word")
+      set.items = word_items();
+    else if (name == "xdigit")
+      set.items = kHexDigit;
+    else if (name == "punct")
+      set.items = cat(category_items("P"), category_items("S"));
+    else if (name == "cntrl")
+      set.items = "\\p{Cc}";
+    else if (name == "blank")
+      set.items = cat("\\x{9}", category_items("Zs"));
+    else
+      refuse(cat("[:", name, ":]"));
     at_ = end + 2;
     return set;
   }

@@ -1,7 +1,8 @@
 // Translates a pattern in Oniguruma's default (Ruby) dialect, in which tokenizer.json files are
 // written, to PCRE2's, with the classes of Oniguruma's Unicode version.
 //
-// Known differences: \s without U+180E; \w, \d, \b by Unicode; \h a hex digit; ^ and $ at every line;
+// Known differences: \s without U+180E; \w, \d, \b by Unicode; \h a hex digit; ^ and $ at every
+// line;
 // (?m) lets the dot match line ends; X{n,m}+ repeats X{n,m}; [a&&b] and [a[b]] are set operations.
 #pragma once
 

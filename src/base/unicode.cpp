@@ -59,14 +59,12 @@ bool in_table(const CodePointRange* table, size_t count, char32_t c) {
   return at != table && c <= (at - 1)->last;
 }
 
-bool is_opaque(char32_t c) {
-  return in_table(kNormalizationOpaque, kNormalizationOpaqueCount, c);
-}
+bool is_opaque(char32_t c) { return in_table(kNormalizationOpaque, kNormalizationOpaqueCount, c); }
 
 utf8proc_option_t options_of(NormalForm form) {
   int options = UTF8PROC_STABLE;
-  options |= form == NormalForm::nfc || form == NormalForm::nfkc ? UTF8PROC_COMPOSE
-                                                                 : UTF8PROC_DECOMPOSE;
+  options |=
+      form == NormalForm::nfc || form == NormalForm::nfkc ? UTF8PROC_COMPOSE : UTF8PROC_DECOMPOSE;
   if (form == NormalForm::nfkc || form == NormalForm::nfkd) options |= UTF8PROC_COMPAT;
   return static_cast<utf8proc_option_t>(options);
 }
@@ -85,9 +83,9 @@ void append_normalized(std::string& out, std::string_view part, utf8proc_option_
 
 void append_case(std::string& out, char32_t c, const CaseException* exceptions, size_t count,
                  utf8proc_int32_t (*simple)(utf8proc_int32_t)) {
-  const CaseException* at = std::lower_bound(
-      exceptions, exceptions + count, c,
-      [](const CaseException& row, char32_t value) { return row.from < value; });
+  const CaseException* at =
+      std::lower_bound(exceptions, exceptions + count, c,
+                       [](const CaseException& row, char32_t value) { return row.from < value; });
   if (at == exceptions + count || at->from != c) {
     append_utf8(out, static_cast<char32_t>(simple(static_cast<utf8proc_int32_t>(c))));
     return;
@@ -161,9 +159,9 @@ DecodedCodePoint decode_utf8(std::string_view text, size_t at) {
     case 3:
       return {(lead & 0x0F) << 12 | (byte(1) & 0x3F) << 6 | (byte(2) & 0x3F), 3, true};
     default:
-      return {(lead & 0x07) << 18 | (byte(1) & 0x3F) << 12 | (byte(2) & 0x3F) << 6 |
-                  (byte(3) & 0x3F),
-              4, true};
+      return {
+          (lead & 0x07) << 18 | (byte(1) & 0x3F) << 12 | (byte(2) & 0x3F) << 6 | (byte(3) & 0x3F),
+          4, true};
   }
 }
 
@@ -222,8 +220,7 @@ size_t complete_utf8_prefix(std::string_view text) {
     if (byte < 0x80) break;
     if (byte < 0xC0) continue;
     const Progress progress = measure(text, at);
-    const bool open =
-        progress.want > progress.have && static_cast<size_t>(progress.have) == back;
+    const bool open = progress.want > progress.have && static_cast<size_t>(progress.have) == back;
     return open ? at : text.size();
   }
   return text.size();
@@ -249,7 +246,7 @@ std::string to_utf8(std::u32string_view code_points) {
 
 std::string normalize(std::string_view text, NormalForm form) {
   // Below this no code point changes, and none combines with what stands before it.
-  const char32_t first_affected = form == NormalForm::nfc ? 0x300
+  const char32_t first_affected = form == NormalForm::nfc   ? 0x300
                                   : form == NormalForm::nfd ? 0xC0
                                                             : 0xA0;
   const utf8proc_option_t options = options_of(form);
@@ -258,8 +255,8 @@ std::string normalize(std::string_view text, NormalForm form) {
   };
   std::string out;
   out.reserve(text.size() + text.size() / 8);
-  size_t plain = 0;                // begin of the part to copy as it is
-  std::optional<size_t> starter;   // its last code point, where a mark may combine with that
+  size_t plain = 0;               // begin of the part to copy as it is
+  std::optional<size_t> starter;  // its last code point, where a mark may combine with that
   for (size_t at = 0; at < text.size();) {
     DecodedCodePoint c = decode_utf8(text, at);
     if (is_plain(c)) {
@@ -289,8 +286,12 @@ bool is_white_space(char32_t c) {
 bool is_punctuation(char32_t c) { return in_table(kPunctuation, kPunctuationCount, c); }
 bool is_control(char32_t c) { return c < 0x20 || (c >= 0x7F && c < 0xA0); }
 bool is_other(char32_t c) { return in_table(kOther, kOtherCount, c); }
-bool is_nonspacing_mark(char32_t c) { return c >= 0x300 && in_table(kNonspacingMark, kNonspacingMarkCount, c); }
-bool is_combining_mark(char32_t c) { return c >= 0x300 && in_table(kCombiningMark, kCombiningMarkCount, c); }
+bool is_nonspacing_mark(char32_t c) {
+  return c >= 0x300 && in_table(kNonspacingMark, kNonspacingMarkCount, c);
+}
+bool is_combining_mark(char32_t c) {
+  return c >= 0x300 && in_table(kCombiningMark, kCombiningMarkCount, c);
+}
 bool is_letter(char32_t c) { return in_table(kLetter, kLetterCount, c); }
 bool is_number(char32_t c) {
   if (c < 0x80) return c >= '0' && c <= '9';
@@ -298,9 +299,9 @@ bool is_number(char32_t c) {
 }
 bool is_decimal_digit(char32_t c) {
   if (c < 0x80) return c >= '0' && c <= '9';
-  return is_number(c) && (utf8proc_category(static_cast<utf8proc_int32_t>(c)) ==
-                              UTF8PROC_CATEGORY_ND ||
-                          newer_category(c) == "Nd");
+  return is_number(c) &&
+         (utf8proc_category(static_cast<utf8proc_int32_t>(c)) == UTF8PROC_CATEGORY_ND ||
+          newer_category(c) == "Nd");
 }
 bool is_word(char32_t c) {
   if (c < 0x80)
@@ -310,9 +311,9 @@ bool is_word(char32_t c) {
 
 int script_of(char32_t c) {
   const ScriptRange* end = kScripts + kScriptCount;
-  const ScriptRange* at =
-      std::upper_bound(kScripts, end, c,
-                       [](char32_t value, const ScriptRange& range) { return value < range.first; });
+  const ScriptRange* at = std::upper_bound(
+      kScripts, end, c,
+      [](char32_t value, const ScriptRange& range) { return value < range.first; });
   return at != kScripts && c <= (at - 1)->last ? (at - 1)->script : 0;
 }
 
@@ -358,9 +359,9 @@ std::vector<std::string_view> split_graphemes(std::string_view text) {
   char32_t previous = 0;
   for (size_t at = 0; at < text.size();) {
     const DecodedCodePoint decoded = decode_utf8(text, at);
-    if (at > 0 && utf8proc_grapheme_break_stateful(static_cast<utf8proc_int32_t>(previous),
-                                                   static_cast<utf8proc_int32_t>(decoded.code_point),
-                                                   &state)) {
+    if (at > 0 && utf8proc_grapheme_break_stateful(
+                      static_cast<utf8proc_int32_t>(previous),
+                      static_cast<utf8proc_int32_t>(decoded.code_point), &state)) {
       out.push_back(text.substr(begin, at - begin));
       begin = at;
     }

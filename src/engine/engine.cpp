@@ -92,6 +92,11 @@ struct Engine::Impl {
         pool(cache.block_count(), KvCache::kBlockSize),
         scheduler(scheduler_options(device, text_model, options), pool),
         runner(device, text_model, cache) {
+    if (context_length < options.context_length)
+      throw Error(
+          ErrorCode::invalid_argument,
+          cat("engine: a context of ", options.context_length,
+              " tokens does not fit the K/V cache; the largest that does is ", context_length));
     if (context_length < wanted_context(text_model, options))
       log(LogLevel::warning,
           cat("engine: the context is ", context_length, " of ",

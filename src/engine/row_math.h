@@ -12,11 +12,13 @@
 
 namespace crane {
 
-// exp(x) for x <= 0, to 2e-7 of its value; 0 below -87. Not the C library's, so that the same seed
-// gives the same tokens on every machine. Coefficients: Cephes' expf (S. Moshier).
+// exp(x) for x <= 0, to 2e-7 of its value; 0 below -87.7. Not the C library's, so that the same
+// seed gives the same tokens on every machine. Coefficients: Cephes' expf (S. Moshier).
 inline float exp_negative(float x) {
-  constexpr float kLeast = -87.0f, kRounder = 12582912.0f;  // 1.5 * 2^23
-  float bounded = x > kLeast ? x : kLeast;
+  constexpr float kRounder = 12582912.0f;  // 1.5 * 2^23
+  // max(x, -88) on the bits: a comparison of floats may trap, which keeps loops from being vectors.
+  int32_t magnitude = std::bit_cast<int32_t>(x) & 0x7fffffff;
+  float bounded = -std::bit_cast<float>(std::min(magnitude, std::bit_cast<int32_t>(88.0f)));
   float shifted = bounded * 1.44269504f + kRounder;  // the nearest integer, in the low bits
   float power = shifted - kRounder;
   float r = bounded - power * 0.693359375f - power * -2.12194440e-4f;
@@ -27,11 +29,8 @@ inline float exp_negative(float x) {
   p = p * r + 1.6666665459e-1f;
   p = p * r + 5.0000001201e-1f;
   p = p * r * r + r + 1.0f;
-  uint32_t exponent = (std::bit_cast<uint32_t>(shifted) + 127u) << 23;
-  // A mask instead of a branch, which would keep the loops from becoming vectors.
-  uint32_t in_range = 0u - static_cast<uint32_t>(x >= kLeast);
-  return std::bit_cast<float>(std::bit_cast<uint32_t>(p * std::bit_cast<float>(exponent)) &
-                              in_range);
+  // 2^power by its exponent bits; they are all zero for -127, and so is the result.
+  return p * std::bit_cast<float>((std::bit_cast<uint32_t>(shifted) + 127u) << 23);
 }
 
 // The `count` highest entries of the row in order, the lower index first on a tie, as Items made by

@@ -42,7 +42,8 @@ void BpeModel::add_merge(const MergeText& merge, uint32_t rank) {
   const auto& [left_text, right_text] = merge;
   const bool strict = options_.missing == MissingCharacter::skip;
   if (right_text.size() < options_.prefix.size())
-    throw Error(ErrorCode::io, cat("merge ", rank, ": ", right_text, " is shorter than the prefix"));
+    throw Error(ErrorCode::io,
+                cat("merge ", rank, ": ", right_text, " is shorter than the prefix"));
   const std::string whole = cat(left_text, right_text.substr(options_.prefix.size()));
   const int32_t left = merge_token(left_text);
   const int32_t right = merge_token(right_text);
@@ -85,8 +86,8 @@ std::optional<Merge> BpeModel::find_merge(int32_t left, int32_t right) const {
 void BpeModel::encode(std::string_view piece, ModelScratch& scratch,
                       std::vector<int32_t>& ids) const {
   if (piece.empty()) return;
-  const bool whole = options_.ignore_merges || (options_.whole_newlines &&
-                                                piece.find_first_not_of('\n') == piece.npos);
+  const bool whole = options_.ignore_merges ||
+                     (options_.whole_newlines && piece.find_first_not_of('\n') == piece.npos);
   if (whole && piece.size() <= vocabulary_->longest()) {
     if (const std::optional<int32_t> id = vocabulary_->find(piece)) {
       ids.push_back(*id);

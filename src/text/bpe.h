@@ -21,7 +21,7 @@ enum class MissingCharacter {
 struct BpeOptions {
   static constexpr int32_t kNoSuchToken = -1;  // as `unknown`: to need it is an error
   MissingCharacter missing = MissingCharacter::skip;
-  bool byte_fallback = false;  // a missing character becomes <0xNN> tokens where all exist
+  bool byte_fallback = false;      // a missing character becomes <0xNN> tokens where all exist
   std::optional<int32_t> unknown;  // else this id
   bool fuse_unknown = false;       // one for a run of missing characters
   bool ignore_merges = false;      // a whole piece that is a token is taken as it is
@@ -35,8 +35,8 @@ class BpeModel : public TokenModel {
   using MergeText = std::pair<std::string_view, std::string_view>;
 
   // `merges` in order of rank. With MissingCharacter::skip (tokenizer.json) both sides and the
-  // result must be tokens, else Error(io); the last of two equal merges counts. Otherwise (GGUF) any
-  // texts will do, and the first counts.
+  // result must be tokens, else Error(io); the last of two equal merges counts. Otherwise (GGUF)
+  // any texts will do, and the first counts.
   BpeModel(std::shared_ptr<const Vocabulary> vocabulary, const std::vector<MergeText>& merges,
            BpeOptions options);
 

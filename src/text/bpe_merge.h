@@ -64,9 +64,9 @@ void merge_symbols(ModelScratch& scratch, const Find& find) {
   }
 }
 
-// Which code points may stand side by side inside one token. Between two that may not, no merge ever
-// reaches across, so a text can be cut there before merging without changing a single id. May say
-// yes without need (a Bloom filter of one hash), never no.
+// Which code points may stand side by side inside one token. Between two that may not, no merge
+// ever reaches across, so a text can be cut there before merging without changing a single id. May
+// say yes without need (a Bloom filter of one hash), never no.
 class InnerPairs {
  public:
   InnerPairs() : bits_(kBits / 64) {}

@@ -84,10 +84,18 @@ Json list_of_objects(const Json& value, const char* name) {
 }
 
 void add_kwargs(const Json& kwargs, JsonObject& variables) {
-  static constexpr std::string_view kReserved[] = {
-      "messages",  "tools",         "documents",    "add_generation_prompt",
-      "bos_token", "eos_token",     "tokenize",     "chat_template",
-      "conversation", "conversations", "continue_final_message", "return_assistant_tokens_mask"};
+  static constexpr std::string_view kReserved[] = {"messages",
+                                                   "tools",
+                                                   "documents",
+                                                   "add_generation_prompt",
+                                                   "bos_token",
+                                                   "eos_token",
+                                                   "tokenize",
+                                                   "chat_template",
+                                                   "conversation",
+                                                   "conversations",
+                                                   "continue_final_message",
+                                                   "return_assistant_tokens_mask"};
   if (kwargs.is_null()) return;
   if (!kwargs.is_object())
     refuse(cat("chat_template_kwargs is ", kwargs.kind_name(), ", expected an object"));
@@ -131,7 +139,8 @@ JsonObject chat_template_variables(const Json& conversation) {
   static constexpr std::string_view kKnown[] = {
       "messages",  "tools",    "documents", "add_generation_prompt", "chat_template_kwargs",
       "bos_token", "eos_token"};
-  if (!conversation.is_object()) refuse(cat("got ", conversation.kind_name(), ", expected an object"));
+  if (!conversation.is_object())
+    refuse(cat("got ", conversation.kind_name(), ", expected an object"));
   for (const auto& [key, value] : conversation.as_object())
     if (std::find(std::begin(kKnown), std::end(kKnown), key) == std::end(kKnown))
       refuse(cat("unknown field '", key, "'"));

@@ -83,8 +83,8 @@ Step byte_fallback_step() {
 
 Step metaspace_step(const Spec& spec) {
   const std::string replacement = spec.character("replacement");
-  const bool hide_first = spec.text("prepend_scheme", "always") != "never" &&
-                          spec.flag("add_prefix_space", true);
+  const bool hide_first =
+      spec.text("prepend_scheme", "always") != "never" && spec.flag("add_prefix_space", true);
   struct First {
     bool seen = false;
   };
@@ -98,8 +98,9 @@ Step metaspace_step(const Spec& spec) {
 // English spacing that the models' training data had taken apart.
 void clean_up(std::string& token) {
   static constexpr std::string_view kRules[][2] = {
-      {" .", "."},   {" ?", "?"},       {" !", "!"},      {" ,", ","},   {" ' ", "'"},  {" n't", "n't"},
-      {" 'm", "'m"}, {" do not", " don't"}, {" 's", "'s"}, {" 've", "'ve"}, {" 're", "'re"}};
+      {" .", "."},   {" ?", "?"},     {" !", "!"},    {" ,", ","},
+      {" ' ", "'"},  {" n't", "n't"}, {" 'm", "'m"},  {" do not", " don't"},
+      {" 's", "'s"}, {" 've", "'ve"}, {" 're", "'re"}};
   for (const auto& rule : kRules) replace_all(token, rule[0], rule[1]);
 }
 
@@ -174,10 +175,10 @@ Step strip_step(const std::string& character, size_t start, size_t stop) {
 // held back.
 Step fused_strip_step(const std::string& character, size_t start, size_t stop) {
   struct Ends {
-    bool begun = false;      // something else than `character` was seen, or `start` are removed
+    bool begun = false;  // something else than `character` was seen, or `start` are removed
     size_t removed = 0;
-    size_t held = 0;         // of `character`, at the end so far
-    std::string unread;      // a beginning of `character`
+    size_t held = 0;     // of `character`, at the end so far
+    std::string unread;  // a beginning of `character`
   };
   const auto flush = [character](Ends& ends, size_t keep, std::string& out) {
     for (; ends.held > keep; --ends.held) out += character;

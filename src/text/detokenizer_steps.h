@@ -1,9 +1,10 @@
 // Decoders: what turns the texts of tokens back into one text, as a chain of steps that works token
 // by token. The whole family of Hugging Face `tokenizers`.
 //
-// Each step is a transducer, so that a streamed answer is the answer: no step ever takes back what it
-// has passed on. (One exception to the reference follows from that: a run of byte tokens that is not
-// UTF-8 keeps its well-formed parts, and each ill-formed part becomes one U+FFFD, not each byte.)
+// Each step is a transducer, so that a streamed answer is the answer: no step ever takes back what
+// it has passed on. (One exception to the reference follows from that: a run of byte tokens that is
+// not UTF-8 keeps its well-formed parts, and each ill-formed part becomes one U+FFFD, not each
+// byte.)
 #pragma once
 
 #include <functional>

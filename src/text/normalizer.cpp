@@ -180,7 +180,8 @@ void keep_others(std::string& out, char32_t c) {
   if (!is_removed(c)) append_utf8(out, c);
 }
 
-// BERT's normalizer. Runs of ASCII need none of the steps for other letters, and most text is ASCII.
+// BERT's normalizer. Runs of ASCII need none of the steps for other letters, and most text is
+// ASCII.
 class BertStep : public NormalizerStep {
  public:
   explicit BertStep(const BertNormalizerOptions& options) : options_(options) {}

@@ -15,15 +15,15 @@ class NormalizerStep {
  public:
   virtual ~NormalizerStep() = default;
 
-  // Rewrites `text`. True when the first code point of a text was removed: what follows then no
-  // longer counts as the begin of the input once the text is cut.
+  // Rewrites `text`. True when the first code point of the text was removed: what follows does not
+  // count as the begin of the input (Metaspace's "first").
   virtual bool apply(std::string& text) const = 0;
 };
 
 using Normalizer = std::vector<std::unique_ptr<NormalizerStep>>;
 
-// From the "normalizer" of a tokenizer.json (null: none). Throws Error(unsupported) naming an unknown
-// component, Error(io) with the JSON path on a malformed one.
+// From the "normalizer" of a tokenizer.json (null: none). Throws Error(unsupported) naming an
+// unknown component, Error(io) with the JSON path on a malformed one.
 Normalizer make_normalizer(const Json& spec);
 
 std::unique_ptr<NormalizerStep> make_prepend_step(std::string text);  // empty texts stay empty

@@ -27,8 +27,8 @@ class SentencePieceStep : public NormalizerStep {
           if (!options_.remove_extra_whitespaces) out += kSpace;
           continue;
         }
-        if (!in_word && ((options_.add_space_prefix && !prefixed) ||
-                         options_.remove_extra_whitespaces)) {
+        if (!in_word &&
+            ((options_.add_space_prefix && !prefixed) || options_.remove_extra_whitespaces)) {
           out += kSpace;
           prefixed = true;
         }

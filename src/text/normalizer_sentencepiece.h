@@ -1,5 +1,5 @@
-// SentencePiece's own normalization as GGUF files of unigram models describe it: compiled rules, then
-// blanks.
+// SentencePiece's own normalization as GGUF files of unigram models describe it: compiled rules,
+// then blanks.
 #pragma once
 
 #include <memory>

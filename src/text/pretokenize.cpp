@@ -63,8 +63,7 @@ void CuttingStep::apply(Pieces& pieces) const {
   out.reserve(pieces.spans.size() + pieces.text.size() / 6);
   const size_t begin = pieces.spans.empty() ? 0 : pieces.spans.front().begin;
   for (const Span& span : pieces.spans) cut(pieces.text, span, out);
-  if (out.empty() || out.front().begin != begin || pieces.begin_removed)
-    pieces.starts_input = false;
+  if (out.empty() || out.front().begin != begin) pieces.starts_input = false;
   pieces.spans = std::move(out);
 }
 
@@ -266,7 +265,8 @@ class ByteLevelStep : public PreTokenizerStep {
     };
     std::string prefixed;
     for (const Span& span : pieces.spans) {
-      std::string_view piece = std::string_view(pieces.text).substr(span.begin, span.end - span.begin);
+      std::string_view piece =
+          std::string_view(pieces.text).substr(span.begin, span.end - span.begin);
       if (add_prefix_space_ && piece[0] != ' ') {
         prefixed = cat(" ", piece);
         piece = prefixed;
@@ -306,8 +306,8 @@ class MetaspaceStep : public PreTokenizerStep {
     for (const Span& span : pieces.spans) {
       const std::string piece =
           replaced(std::string_view(pieces.text).substr(span.begin, span.end - span.begin));
-      const bool prepend = scheme_ == PrependScheme::always ||
-                           (scheme_ == PrependScheme::first && starts_input);
+      const bool prepend =
+          scheme_ == PrependScheme::always || (scheme_ == PrependScheme::first && starts_input);
       starts_input = false;
       const size_t begin = text.size();
       if (prepend && piece.rfind(replacement_, 0) != 0) text += replacement_;
@@ -419,16 +419,16 @@ void append_steps(const Spec& spec, PreTokenizer& out) {
     steps.push_back(make_white_space_split_step());
     steps.push_back(class_split(is_punctuation, SplitBehavior::isolated));
   } else if (type == "Punctuation") {
-    steps.push_back(class_split(is_punctuation, spec.has("behavior") ? behavior_of(spec)
-                                                                     : SplitBehavior::isolated));
+    steps.push_back(class_split(
+        is_punctuation, spec.has("behavior") ? behavior_of(spec) : SplitBehavior::isolated));
   } else if (type == "Digits") {
     steps.push_back(class_split(is_number, spec.flag("individual_digits")
                                                ? SplitBehavior::isolated
                                                : SplitBehavior::contiguous));
   } else if (type == "CharDelimiterSplit" || type == "Delimiter") {
     const char32_t delimiter = decode_utf8(spec.character("delimiter"), 0).code_point;
-    steps.push_back(class_split([delimiter](char32_t c) { return c == delimiter; },
-                                SplitBehavior::removed));
+    steps.push_back(
+        class_split([delimiter](char32_t c) { return c == delimiter; }, SplitBehavior::removed));
   } else if (type == "UnicodeScripts") {
     steps.push_back(std::make_unique<UnicodeScriptsStep>());
   } else if (type == "FixedLength") {

@@ -19,8 +19,7 @@ struct Span {
 struct Pieces {
   std::string text;
   std::vector<Span> spans;
-  bool starts_input = false;    // the first span begins where the whole input begins
-  bool begin_removed = false;   // the normalizer removed that begin: true only until the first cut
+  bool starts_input = false;  // the first span begins where the whole input begins
 };
 
 class PreTokenizerStep {

@@ -10,8 +10,8 @@ namespace {
 
 bool is_digit(char32_t c);
 
-// Calls run(begin of each digit and the end of the last one, next code point or 0) for every maximal
-// run of digits.
+// Calls run(begin of each digit and the end of the last one, next code point or 0) for every
+// maximal run of digits.
 template <class IsDigit, class Run>
 void visit_runs(std::string_view text, const IsDigit& is_in_run, const Run& run) {
   std::vector<size_t> offsets;
@@ -57,8 +57,9 @@ void scan_thousand_gaps(std::string_view text, const VisitMatch& found) {
 
 // llama.cpp's name for: numbers in groups of three counted from the right.
 void scan_number_groups(std::string_view text, const VisitMatch& found) {
-  visit_runs(text, is_number,
-             [&](const std::vector<size_t>& offsets, char32_t) { group_from_right(offsets, found); });
+  visit_runs(text, is_number, [&](const std::vector<size_t>& offsets, char32_t) {
+    group_from_right(offsets, found);
+  });
 }
 
 bool is_digit(char32_t c) {

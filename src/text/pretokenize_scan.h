@@ -1,5 +1,5 @@
-// Hand-written scanners for patterns that PCRE2 would match in more than linear time, or that are so
-// common that their speed counts. Each gives exactly what its pattern gives.
+// Hand-written scanners for patterns that PCRE2 would match in more than linear time, or that are
+// so common that their speed counts. Each gives exactly what its pattern gives.
 #pragma once
 
 #include <functional>

@@ -58,8 +58,8 @@ struct Expr {
   Expr(ExprKind which, Position at) : kind(which), position(at) {}
   ExprKind kind;
   Position position;
-  int depth = 1;          // of the tree below, this node included
-  bool constant = false;  // nothing below depends on a variable or a call
+  int depth = 1;                                // of the tree below, this node included
+  bool constant = false;                        // nothing below depends on a variable or a call
   std::vector<std::unique_ptr<Expr>> children;  // operands, items, key-value pairs, arguments
   std::string text;                             // variable, attribute, filter or test
   Value value;                                  // of a constant
@@ -70,7 +70,7 @@ struct Expr {
   bool namespace_reference = false;             // `ns.attribute` as a target: a name with `text2`
   std::string attribute;                        // of a namespace reference
   enum class Escape : uint8_t { off, on, by_context } escape = Escape::off;  // of a concat
-  Filter function = nullptr;                    // of a filter or test; null when there is none
+  Filter function = nullptr;  // of a filter or test; null when there is none
 
   // Arguments of a call, filter or test are the children from `first_argument` on: positional
   // ones, then one per keyword, then *arguments, then **keywords.

@@ -157,7 +157,8 @@ class FieldFormatter {
       if (body.find('.') == std::string::npos && body.find('e') == std::string::npos) body += ".0";
       return body;
     }
-    if (exponent >= -4 && exponent < precision - 1) return format_float(value, 'g', precision, false);
+    if (exponent >= -4 && exponent < precision - 1)
+      return format_float(value, 'g', precision, false);
     std::string digits = exponent_form.substr(0, mark);
     if (digits.find('.') != std::string::npos) {
       while (digits.back() == '0') digits.pop_back();
@@ -306,7 +307,8 @@ class BraceFormatter {
   Value first_value(std::string_view name) {
     Value key = name.empty() ? Value() : key_of(name);
     if (name.empty()) {
-      if (manual_) fail("cannot switch from manual field specification to automatic field numbering");
+      if (manual_)
+        fail("cannot switch from manual field specification to automatic field numbering");
       automatic_ = true;
       key = Value::integer(static_cast<int64_t>(next_++));
     } else if (key.is_int()) {

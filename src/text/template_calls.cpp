@@ -48,6 +48,7 @@ Value Interpreter::call_macro(const Value& macro, Arguments arguments) {
     fail(cat("macros, loops and blocks call each other more than ", limits_.call_depth,
              " levels deep"));
   ++calls_;
+  step(8);
   Position called_at = where_;
   std::string buffer;
   {
@@ -204,8 +205,8 @@ int64_t Interpreter::loop_length(const Value& loop) {
     rest.push_back(item);
   }
   meter_.add(rest.size() * sizeof(Value));  // given back with the render only
-  object.length = static_cast<int64_t>(rest.size()) + object.index0 + 1 +
-                  (object.after.is_missing() ? 0 : 1);
+  object.length =
+      static_cast<int64_t>(rest.size()) + object.index0 + 1 + (object.after.is_missing() ? 0 : 1);
   object.iterator = std::make_unique<ItemsIterator>(std::move(rest));
   return object.length;
 }

@@ -172,10 +172,10 @@ Value Interpreter::evaluate_slice(const Expr& node) {
   for (size_t i = 0; i < 3; ++i)
     if (node.children[i + 1] != nullptr) bounds[i] = evaluate(*node.children[i + 1]);
   where_ = node.position;
-  // jinja2 computes constant expressions when it compiles, and there a slice of what cannot be
-  // sliced is undefined.
+  // jinja2 computes constant output when it compiles, and there a slice of what cannot be sliced
+  // is undefined.
   bool sliceable = object.is_string() || object.is_sequence() || object.is(Kind::range);
-  if (node.constant && !sliceable && !object.is_undefined())
+  if (constant_output_ && !sliceable && !object.is_undefined())
     return undefined_attribute(object, Value::none());
   return get_slice(*this, object, bounds);
 }
@@ -217,8 +217,7 @@ Arguments Interpreter::evaluate_arguments(const Expr& node) {
   for (size_t i = node.first_argument; i < keyword_begin; ++i)
     arguments.positional.push_back(evaluate(*node.children[i]));
   for (size_t i = 0; i < node.keywords.size(); ++i)
-    arguments.keyword.emplace_back(node.keywords[i],
-                                   evaluate(*node.children[keyword_begin + i]));
+    arguments.keyword.emplace_back(node.keywords[i], evaluate(*node.children[keyword_begin + i]));
   if (node.has_star) add_star(evaluate(*node.children[count - stars]), arguments);
   if (node.has_double_star) add_double_star(evaluate(*node.children[count - 1]), arguments);
   return arguments;

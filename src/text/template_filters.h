@@ -31,11 +31,11 @@ class AttributeGetter {
   Value fallback_;
 };
 
-Value ignore_case(Runtime& runtime, const Value& value);  // lower case, if it is a string
-Value or_none(const Value& value);                        // none where missing
+Value ignore_case(Runtime& runtime, const Value& value);         // lower case, if it is a string
+Value or_none(const Value& value);                               // none where missing
 bool flag(Runtime& runtime, const Value& value, bool fallback);  // truth of an optional argument
 std::string wrap_text(Runtime& runtime, std::string_view line, int64_t width, bool break_long,
                       bool break_hyphens, std::string_view separator);  // textwrap.wrap, joined
-bool parse_float(std::string_view text, double& value);  // Python's float(text)
+bool parse_float(std::string_view text, double& value);                 // Python's float(text)
 
 }  // namespace crane::jinja

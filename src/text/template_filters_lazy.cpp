@@ -9,8 +9,7 @@ Value lazy(Runtime& runtime, std::unique_ptr<Iterator> iterator, std::string_vie
            const Value& input, const Arguments& arguments) {
   int nesting = nesting_of(input);
   for (const Value& value : arguments.positional) nesting = std::max(nesting, nesting_of(value));
-  for (const auto& [key, value] : arguments.keyword)
-    nesting = std::max(nesting, nesting_of(value));
+  for (const auto& [key, value] : arguments.keyword) nesting = std::max(nesting, nesting_of(value));
   return runtime.generator(std::move(iterator), cat("<generator object ", name, ">"), 1 + nesting);
 }
 
@@ -262,8 +261,8 @@ Value filter_batch(Runtime& runtime, const Value& input, const Arguments& argume
 
 Value filter_slice(Runtime& runtime, const Value& input, const Arguments& arguments) {
   auto bound = bind("sync_do_slice", "slices fill_with?", arguments);
-  return lazy(runtime, std::make_unique<SliceIterator>(input, bound[0], bound[1]),
-              "sync_do_slice", input, arguments);
+  return lazy(runtime, std::make_unique<SliceIterator>(input, bound[0], bound[1]), "sync_do_slice",
+              input, arguments);
 }
 
 Value filter_items(Runtime& runtime, const Value& input, const Arguments& arguments) {

@@ -43,7 +43,8 @@ Parsed parse_int(std::string_view raw, int64_t base, int64_t& value) {
   bool negative = false;
   if (!text.empty() && (text[0] == '+' || text[0] == '-')) negative = text[at++] == '-';
   if (base != 0 && (base < 2 || base > 36)) return Parsed::bad;
-  char mark = at + 1 < text.size() && text[at] == '0' ? static_cast<char>(text[at + 1] | 0x20) : ' ';
+  char mark =
+      at + 1 < text.size() && text[at] == '0' ? static_cast<char>(text[at + 1] | 0x20) : ' ';
   int64_t marked = mark == 'x' ? 16 : mark == 'o' ? 8 : mark == 'b' ? 2 : 0;
   bool prefixed = marked != 0 && (base == 0 || base == marked);
   if (prefixed) {
@@ -123,9 +124,18 @@ double round_float(double value, int64_t precision) {
   if (precision >= 0)
     return std::strtod(format_float(value, 'f', static_cast<int>(precision), false).c_str(),
                        nullptr);
-  if (precision < -308) return std::copysign(0.0, value);
-  double scale = std::pow(10.0, static_cast<double>(-precision));
-  return std::nearbyint(value / scale) * scale;
+  if (value == 0 || precision < -308) return std::copysign(0.0, value);
+  std::string digits = format_float(std::fabs(value), 'e', 17, false);
+  int64_t exponent = std::atoi(digits.c_str() + digits.find('e') + 1);
+  int64_t kept = exponent + precision;  // digits behind the first that stay
+  double rounded = 0;
+  if (kept >= 0) {
+    rounded = std::strtod(
+        format_float(std::fabs(value), 'e', static_cast<int>(kept), false).c_str(), nullptr);
+  } else if (kept == -1 && std::fabs(value) > std::strtod(cat("5e", exponent).c_str(), nullptr)) {
+    rounded = std::strtod(cat("1e", exponent + 1).c_str(), nullptr);
+  }
+  return std::copysign(rounded, value);
 }
 
 Value round_int(int64_t value, int64_t precision) {
@@ -148,10 +158,8 @@ Value filter_round(Runtime& runtime, const Value& input, const Arguments& argume
   if ((!bound[1].is_missing() && !bound[1].is_string()) ||
       (method != "common" && method != "ceil" && method != "floor"))
     fail("method must be common, ceil or floor");
-  if (input.is_undefined())
-    fail("type Undefined doesn't define __round__ method");
-  if (!input.is_numeric())
-    fail(cat("type ", type_name(input), " doesn't define __round__ method"));
+  if (input.is_undefined()) fail("type Undefined doesn't define __round__ method");
+  if (!input.is_numeric()) fail(cat("type ", type_name(input), " doesn't define __round__ method"));
   Value precision = bound[0].is_missing() ? Value::integer(0) : bound[0];
   if (method == "common") {
     if (precision.is_none()) fail("round to none digits is not supported");
@@ -164,7 +172,8 @@ Value filter_round(Runtime& runtime, const Value& input, const Arguments& argume
   if (scaled.is(Kind::number)) {
     double value = scaled.as_number();
     if (std::isnan(value)) fail("cannot convert float NaN to integer");
-    scaled = Value::integer(truncate_float(method == "ceil" ? std::ceil(value) : std::floor(value)));
+    scaled =
+        Value::integer(truncate_float(method == "ceil" ? std::ceil(value) : std::floor(value)));
   }
   return apply(runtime, Operator::divide, scaled, scale);
 }
@@ -200,8 +209,8 @@ bool parse_float(std::string_view raw, double& value) {
       digits.push_back(text[i]);
       continue;
     }
-    bool between = i > 0 && i + 1 < text.size() && digit_of(text[i - 1]) < 10 &&
-                   digit_of(text[i + 1]) < 10;
+    bool between =
+        i > 0 && i + 1 < text.size() && digit_of(text[i - 1]) < 10 && digit_of(text[i + 1]) < 10;
     if (!between) return false;
   }
   std::string letters;
@@ -216,10 +225,8 @@ bool parse_float(std::string_view raw, double& value) {
 
 std::span<const NamedFilter> number_filters() {
   static constexpr NamedFilter kFilters[] = {
-      {"abs", filter_abs},
-      {"filesizeformat", filter_filesizeformat},
-      {"float", filter_float},
-      {"int", filter_int},
+      {"abs", filter_abs},     {"filesizeformat", filter_filesizeformat},
+      {"float", filter_float}, {"int", filter_int},
       {"round", filter_round},
   };
   return kFilters;

@@ -36,7 +36,8 @@ Value filter_length(Runtime& runtime, const Value& input, const Arguments& argum
 
 Value filter_default(Runtime& runtime, const Value& input, const Arguments& arguments) {
   auto bound = bind("do_default", "default_value? boolean?", arguments);
-  bool replace = input.is_undefined() || (flag(runtime, bound[1], false) && !is_true(runtime, input));
+  bool replace =
+      input.is_undefined() || (flag(runtime, bound[1], false) && !is_true(runtime, input));
   if (!replace) return input;
   return bound[0].is_missing() ? runtime.text("") : bound[0];
 }
@@ -104,8 +105,8 @@ Value filter_dictsort(Runtime& runtime, const Value& input, const Arguments& arg
   std::vector<Keyed> keyed;
   for (const auto& [key, value] : input.dict().items) {
     const Value& chosen = by == "key" ? key : value;
-    keyed.push_back({sensitive ? chosen : ignore_case(runtime, chosen),
-                     runtime.tuple({key, value})});
+    keyed.push_back(
+        {sensitive ? chosen : ignore_case(runtime, chosen), runtime.tuple({key, value})});
   }
   sort_keyed(runtime, keyed, flag(runtime, bound[2], false));
   return runtime.list(items_of(keyed));
@@ -246,11 +247,11 @@ Value filter_attr(Runtime& runtime, const Value& input, const Arguments& argumen
 
 std::span<const NamedFilter> sequence_filters() {
   static constexpr NamedFilter kFilters[] = {
-      {"attr", filter_attr},       {"count", filter_length},   {"d", filter_default},
+      {"attr", filter_attr},       {"count", filter_length},      {"d", filter_default},
       {"default", filter_default}, {"dictsort", filter_dictsort}, {"first", filter_first},
-      {"groupby", filter_groupby}, {"join", filter_join},      {"last", filter_last},
-      {"length", filter_length},   {"list", filter_list},      {"max", filter_max},
-      {"min", filter_min},         {"reverse", filter_reverse}, {"sort", filter_sort},
+      {"groupby", filter_groupby}, {"join", filter_join},         {"last", filter_last},
+      {"length", filter_length},   {"list", filter_list},         {"max", filter_max},
+      {"min", filter_min},         {"reverse", filter_reverse},   {"sort", filter_sort},
       {"sum", filter_sum},
   };
   return kFilters;

@@ -3,6 +3,7 @@
 
 #include "base/strings.h"
 #include "base/unicode.h"
+#include "text/template_entities.h"
 #include "text/template_filters.h"
 #include "text/template_methods.h"
 #include "text/template_unicode.h"
@@ -74,15 +75,15 @@ Value filter_replace(Runtime& runtime, const Value& input, const Arguments& argu
   auto bound = bind("do_replace", "old new count?", arguments);
   int64_t count = bound[2].is_missing() || bound[2].is_none() ? -1 : index_argument(bound[2]);
   if (!runtime.autoescape())
-    return runtime.text(replace_text(runtime, to_text(runtime, input),
-                                     to_text(runtime, bound[0]), to_text(runtime, bound[1]),
-                                     count));
+    return runtime.text(replace_text(runtime, to_text(runtime, input), to_text(runtime, bound[0]),
+                                     to_text(runtime, bound[1]), count));
   bool markup = bound[0].is_markup() || (bound[1].is_markup() && !input.is_markup());
   Value text = markup ? escape(runtime, input) : soft_text(runtime, input);
   Value old = soft_text(runtime, bound[0]);
   Value fresh = soft_text(runtime, bound[1]);
   if (text.is_markup()) fresh = escape(runtime, fresh);
-  return derived(runtime, text, replace_text(runtime, text.text(), old.text(), fresh.text(), count));
+  return derived(runtime, text,
+                 replace_text(runtime, text.text(), old.text(), fresh.text(), count));
 }
 
 Value filter_string(Runtime& runtime, const Value& input, const Arguments& arguments) {
@@ -189,9 +190,8 @@ Value filter_wordwrap(Runtime& runtime, const Value& input, const Arguments& arg
     fail(cat("'", type_name(input), "' object has no attribute 'splitlines'"));
   const std::string& text = input.text();
   int64_t width = bound[0].is_missing() ? 79 : index_argument(bound[0]);
-  std::string separator = bound[2].is_missing() || bound[2].is_none()
-                              ? "\n"
-                              : text_argument(bound[2], "wrapstring");
+  std::string separator =
+      bound[2].is_missing() || bound[2].is_none() ? "\n" : text_argument(bound[2], "wrapstring");
   bool break_long = flag(runtime, bound[1], true);
   bool break_hyphens = flag(runtime, bound[3], true);
   std::string out;
@@ -275,39 +275,55 @@ std::string remove_tags(const std::string& text) {
   return out.append(text, at);
 }
 
-size_t unescape_entity(std::string_view text, size_t at, std::string& out) {
-  static constexpr std::pair<std::string_view, std::string_view> kNamed[] = {
-      {"&amp;", "&"}, {"&lt;", "<"}, {"&gt;", ">"}, {"&quot;", "\""}, {"&apos;", "'"},
-      {"&nbsp;", "\u00a0"}};
-  for (const auto& [name, character] : kNamed) {
-    if (text.substr(at, name.size()) != name) continue;
-    out += character;
-    return at + name.size();
+// The text of a named character reference; empty when there is none of that name.
+std::string_view entity_text(std::string_view name) {
+  std::string_view table = kHtmlEntities;
+  size_t at = find_text(table, cat(" ", name, " "), 0);
+  if (at == std::string_view::npos) return {};
+  size_t begin = at + name.size() + 2;
+  return table.substr(begin, table.find(' ', begin) - begin);
+}
+
+// &#38; or &#x26; : gives the end, or 0 when `at` is at no such reference.
+size_t unescape_number(std::string_view text, size_t at, std::string& out) {
+  bool hex = at + 2 < text.size() && (text[at + 2] | 0x20) == 'x';
+  size_t begin = at + (hex ? 3 : 2);
+  size_t end = begin;
+  uint32_t code = 0;
+  for (; end < text.size(); ++end) {
+    char c = static_cast<char>(text[end] | 0x20);
+    bool letter = hex && c >= 'a' && c <= 'f';
+    if (!letter && !(text[end] >= '0' && text[end] <= '9')) break;
+    if (code < 0x110000)
+      code =
+          code * (hex ? 16 : 10) + static_cast<uint32_t>(letter ? c - 'a' + 10 : text[end] - '0');
   }
-  bool number = at + 1 < text.size() && text[at + 1] == '#';
-  size_t next = at + 1;
-  if (number) {
-    bool hex = at + 2 < text.size() && (text[at + 2] | 0x20) == 'x';
-    size_t begin = at + (hex ? 3 : 2);
-    size_t end = begin;
-    uint32_t code = 0;
-    for (; end < text.size() && code < 0x110000; ++end) {
-      char c = static_cast<char>(text[end] | 0x20);
-      bool letter = hex && c >= 'a' && c <= 'f';
-      if (!letter && !(text[end] >= '0' && text[end] <= '9')) break;
-      code = code * (hex ? 16 : 10) + static_cast<uint32_t>(letter ? c - 'a' + 10 : text[end] - '0');
-    }
-    if (end > begin) {
-      if (code < 0x20 || (code >= 0x7F && code < 0xA0) || code >= 0xD800)
-        fail("striptags: a character reference to a control character is not supported");
-      append_utf8(out, code);
-      return end < text.size() && text[end] == ';' ? end + 1 : end;
-    }
-  } else if (next < text.size() && is_alpha(static_cast<unsigned char>(text[next]))) {
-    fail(cat("striptags: the character reference '", text.substr(at, 12), "' is not supported"));
+  if (end == begin) return 0;
+  if (code < 0x20 || (code >= 0x7F && code < 0xA0) || code >= 0xD800)
+    fail("striptags: a character reference to a control character is not supported");
+  append_utf8(out, code);
+  return end < text.size() && text[end] == ';' ? end + 1 : end;
+}
+
+// One character reference at text[at] == '&', as Python's html.unescape reads it.
+size_t unescape_entity(Runtime& runtime, std::string_view text, size_t at, std::string& out) {
+  if (text.substr(at, 2) == "&#") {
+    if (size_t end = unescape_number(text, at, out)) return end;
+  }
+  size_t end = at + 1;
+  while (end < text.size() && end - at <= 32 &&
+         std::string_view("\t\n\f <&#;").find(text[end]) == std::string_view::npos)
+    ++end;
+  if (end > at + 1 && end < text.size() && text[end] == ';') ++end;
+  for (size_t stop = end; stop > at + 2; --stop) {
+    runtime.step(400);  // the table is long
+    std::string_view found = entity_text(text.substr(at + 1, stop - at - 1));
+    if (found.empty()) continue;
+    out += found;
+    return stop;
   }
   out.push_back('&');
-  return next;
+  return at + 1;
 }
 
 Value filter_striptags(Runtime& runtime, const Value& input, const Arguments& arguments) {
@@ -323,7 +339,7 @@ Value filter_striptags(Runtime& runtime, const Value& input, const Arguments& ar
   std::string out;
   for (size_t at = 0; at < joined.size();) {
     if (joined[at] == '&') {
-      at = unescape_entity(joined, at, out);
+      at = unescape_entity(runtime, joined, at, out);
     } else {
       out.push_back(joined[at++]);
     }

@@ -30,8 +30,8 @@ std::string format_float(double value, char type, int precision, bool alternate)
 std::string integer_digits(uint64_t value, int base, bool upper) {
   std::string digits;
   do {
-    digits.push_back((upper ? "0123456789ABCDEF" : "0123456789abcdef")[value %
-                                                                       static_cast<uint64_t>(base)]);
+    digits.push_back(
+        (upper ? "0123456789ABCDEF" : "0123456789abcdef")[value % static_cast<uint64_t>(base)]);
     value /= static_cast<uint64_t>(base);
   } while (value > 0);
   return std::string(digits.rbegin(), digits.rend());
@@ -136,12 +136,18 @@ class PercentFormatter {
     }
     for (;; ++at) {
       char c = peek(at);
-      if (c == '-') field.left = true;
-      else if (c == '+') field.plus = true;
-      else if (c == ' ') field.blank = true;
-      else if (c == '#') field.alternate = true;
-      else if (c == '0') field.zero = true;
-      else break;
+      if (c == '-')
+        field.left = true;
+      else if (c == '+')
+        field.plus = true;
+      else if (c == ' ')
+        field.blank = true;
+      else if (c == '#')
+        field.alternate = true;
+      else if (c == '0')
+        field.zero = true;
+      else
+        break;
     }
     at = number(at, field.width);
     if (field.width < 0) {
@@ -223,8 +229,8 @@ class PercentFormatter {
     if (!field.left && !zeros) out.append(missing, ' ');
     out += sign;
     size_t prefix = 0;  // "0x" stands before the zeros
-    if (zeros && field.alternate && body.size() > 1 && (body[1] == 'x' || body[1] == 'X' ||
-                                                        body[1] == 'o'))
+    if (zeros && field.alternate && body.size() > 1 &&
+        (body[1] == 'x' || body[1] == 'X' || body[1] == 'o'))
       prefix = 2;
     out.append(body, 0, prefix);
     if (zeros) out.append(missing, '0');
@@ -246,8 +252,7 @@ class PercentFormatter {
     return out;
   }
 
-  static std::string number_text(const PercentField& field, const Value& value,
-                                 std::string& sign) {
+  static std::string number_text(const PercentField& field, const Value& value, std::string& sign) {
     if (value.is_undefined()) fail_undefined(value);
     char type = field.type;
     bool integral = type == 'd' || type == 'i' || type == 'u';
@@ -275,12 +280,14 @@ class PercentFormatter {
       whole = static_cast<int64_t>(number);
     }
     if (whole < 0) sign = "-";
-    std::string digits =
-        integer_digits(magnitude(whole), type == 'o' ? 8 : based ? 16 : 10, type == 'X');
+    std::string digits = integer_digits(magnitude(whole),
+                                        type == 'o' ? 8
+                                        : based     ? 16
+                                                    : 10,
+                                        type == 'X');
     if (field.precision > static_cast<int64_t>(digits.size()))
       digits.insert(0, static_cast<size_t>(field.precision) - digits.size(), '0');
-    if (based && field.alternate)
-      digits.insert(0, type == 'o' ? "0o" : type == 'x' ? "0x" : "0X");
+    if (based && field.alternate) digits.insert(0, type == 'o' ? "0o" : type == 'x' ? "0x" : "0X");
     return digits;
   }
 

@@ -34,8 +34,7 @@ std::unique_ptr<DictObject> build_dict(Runtime& runtime, const Arguments& argume
       size_t at = 0;
       for (const Value& pair : to_items(runtime, source)) {
         if (!is_iterable(pair))
-          fail(cat("cannot convert dictionary update sequence element #", at,
-                   " to a sequence"));
+          fail(cat("cannot convert dictionary update sequence element #", at, " to a sequence"));
         std::vector<Value> parts = to_items(runtime, pair);
         if (parts.size() != 2)
           fail(cat("dictionary update sequence element #", at, " has length ", parts.size(),
@@ -59,9 +58,10 @@ Value call_namespace(Runtime& runtime, const Value&, const Arguments& arguments)
   for (const auto& [key, value] : source->items) {
     if (!key.is_string()) fail("a namespace with attributes that are not strings is not supported");
     if (!key.text().empty() && key.text()[0] == '_')
-      fail(cat("Chat templates cannot store underscore-prefixed attributes on a namespace, but "
-               "got ",
-               quote(key.text()), ". Please rename the attribute."));
+      fail(
+          cat("Chat templates cannot store underscore-prefixed attributes on a namespace, but "
+              "got ",
+              quote(key.text()), ". Please rename the attribute."));
     attributes.emplace_back(key.text(), value);
   }
   return runtime.make_namespace(std::move(attributes));
@@ -74,7 +74,8 @@ Value call_cycler(Runtime& runtime, const Value&, const Arguments& arguments) {
   object->items = arguments.positional;
   size_t size = object->items.size() * sizeof(Value);
   // A cycler counts as a container, so that a chain of them stays short.
-  for (const Value& item : object->items) object->nesting = std::max(object->nesting, 1 + nesting_of(item));
+  for (const Value& item : object->items)
+    object->nesting = std::max(object->nesting, 1 + nesting_of(item));
   runtime.check_nesting(object->nesting);
   return runtime.make(Kind::cycler, std::move(object), size);
 }
@@ -129,14 +130,10 @@ Value call_lipsum(Runtime&, const Value&, const Arguments&) {
 }
 
 constexpr Method kGlobals[] = {
-    {"cycler", call_cycler},
-    {"dict", call_dict},
-    {"joiner", call_joiner},
-    {"lipsum", call_lipsum},
-    {"namespace", call_namespace},
-    {"raise_exception", call_raise_exception},
-    {"range", call_range},
-    {"strftime_now", call_strftime_now},
+    {"cycler", call_cycler},       {"dict", call_dict},
+    {"joiner", call_joiner},       {"lipsum", call_lipsum},
+    {"namespace", call_namespace}, {"raise_exception", call_raise_exception},
+    {"range", call_range},         {"strftime_now", call_strftime_now},
 };
 
 }  // namespace

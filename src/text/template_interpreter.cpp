@@ -162,9 +162,10 @@ void Interpreter::assign(const Target& target, const Value& value, bool top_leve
     case Target::Kind::attribute: {
       const Value& name_space = slot(target.slot);
       if (target.name[0] == '_')
-        fail(cat("Chat templates cannot store underscore-prefixed attributes on a namespace, but "
-                 "got ",
-                 quote(target.name), ". Please rename the attribute."));
+        fail(
+            cat("Chat templates cannot store underscore-prefixed attributes on a namespace, but "
+                "got ",
+                quote(target.name), ". Please rename the attribute."));
       name_space.as<NamespaceObject>().set(target.name, value);
       return;
     }
@@ -178,8 +179,8 @@ void Interpreter::assign(const Target& target, const Value& value, bool top_leve
   if (values.size() > target.items.size())
     fail(cat("too many values to unpack (expected ", target.items.size(), ")"));
   if (values.size() < target.items.size())
-    fail(cat("not enough values to unpack (expected ", target.items.size(), ", got ",
-             values.size(), ")"));
+    fail(cat("not enough values to unpack (expected ", target.items.size(), ", got ", values.size(),
+             ")"));
   for (size_t i = 0; i < values.size(); ++i) assign(target.items[i], values[i], top_level);
 }
 
@@ -287,7 +288,9 @@ void Interpreter::run_output(const Statement& node) {
       check_size(out_->size());
       continue;
     }
+    constant_output_ = item.expression->constant;
     Value value = evaluate(*item.expression);
+    constant_output_ = false;
     where_ = item.expression->position;
     write(value, node.escape);
   }
@@ -335,8 +338,8 @@ class Interpreter::LoopEnd {
 Interpreter::Flow Interpreter::run_loop(const Statement& node, const Value& iterable, int depth0) {
   Value source = iterable;
   if (node.test != nullptr)
-    source = generator(std::make_unique<LoopFilter>(*this, node, iterable),
-                       "<generator object>", 1 + nesting_of(iterable));
+    source = generator(std::make_unique<LoopFilter>(*this, node, iterable), "<generator object>",
+                       1 + nesting_of(iterable));
   auto object = std::make_unique<LoopObject>();
   object->iterable = source;
   object->iterator = iterate(*this, source);

@@ -121,7 +121,8 @@ class Interpreter : public Runtime {
   std::string* out_ = nullptr;
   Position where_;
   int calls_ = 0;
-  const Value* filter_input_ = nullptr;  // the text of a set or filter block
+  bool constant_output_ = false;                    // inside an output that depends on no variable
+  const Value* filter_input_ = nullptr;             // the text of a set or filter block
   std::vector<std::unique_ptr<Environment>> kept_;  // what macros may still refer to
   std::vector<Value> namespaces_;                   // to untie cycles in the end
 };

@@ -105,8 +105,7 @@ struct SliceRange {
 };
 
 int64_t slice_bound(const Value& value) {
-  if (!value.is_int())
-    fail("slice indices must be integers or None or have an __index__ method");
+  if (!value.is_int()) fail("slice indices must be integers or None or have an __index__ method");
   return value.as_integer();
 }
 
@@ -166,11 +165,11 @@ Value slice_text(Runtime& runtime, const Value& value, const SliceRange& range) 
 // Names that every Python object has, and that the sandbox hides.
 bool is_python_internal(std::string_view name) {
   static constexpr std::string_view kNames[] = {
-      "__class__",     "__doc__",       "__init__",        "__new__",      "__dir__",
-      "__eq__",        "__ne__",        "__lt__",          "__le__",       "__gt__",
-      "__ge__",        "__hash__",      "__str__",         "__repr__",     "__format__",
-      "__sizeof__",    "__reduce__",    "__reduce_ex__",   "__getstate__", "__getattribute__",
-      "__setattr__",   "__delattr__",   "__subclasshook__", "__init_subclass__"};
+      "__class__",   "__doc__",     "__init__",         "__new__",          "__dir__",
+      "__eq__",      "__ne__",      "__lt__",           "__le__",           "__gt__",
+      "__ge__",      "__hash__",    "__str__",          "__repr__",         "__format__",
+      "__sizeof__",  "__reduce__",  "__reduce_ex__",    "__getstate__",     "__getattribute__",
+      "__setattr__", "__delattr__", "__subclasshook__", "__init_subclass__"};
   return std::find(std::begin(kNames), std::end(kNames), name) != std::end(kNames);
 }
 
@@ -302,8 +301,7 @@ Value item_at(Runtime& runtime, const Value& sequence, int64_t index) {
   int64_t length = length_of(runtime, sequence);
   if (index < 0) index += length;
   if (index < 0 || index >= length) return Value();
-  if (sequence.is(Kind::range))
-    return Value::integer(sequence.as<RangeObject>().at(index));
+  if (sequence.is(Kind::range)) return Value::integer(sequence.as<RangeObject>().at(index));
   if (!sequence.is_string()) return sequence.items()[static_cast<size_t>(index)];
   return slice_text(runtime, sequence, {index, 1, 1});
 }

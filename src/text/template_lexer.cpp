@@ -288,7 +288,8 @@ class Lexer {
     for (char c : text_.substr(start, end - start))
       if (c != '_') digits.push_back(c);
     at_ = end;
-    push(TokenKind::number, start, digits).value = Value::number(std::strtod(digits.c_str(), nullptr));
+    push(TokenKind::number, start, digits).value =
+        Value::number(std::strtod(digits.c_str(), nullptr));
     return true;
   }
 
@@ -336,7 +337,8 @@ class Lexer {
     char quote_mark = text_[at_];
     size_t at = start + 1;
     while (at < text_.size() && text_[at] != quote_mark) at += text_[at] == '\\' ? 2 : 1;
-    if (at >= text_.size()) error(cat("unexpected char ", quote(std::string(1, quote_mark))), start);
+    if (at >= text_.size())
+      error(cat("unexpected char ", quote(std::string(1, quote_mark))), start);
     std::string value = unescape(text_.substr(start + 1, at - start - 1), start);
     at_ = at + 1;
     push(TokenKind::string, start, value);
@@ -403,7 +405,10 @@ class Lexer {
     for (int i = 0; i < width; ++i, ++at) {
       int digit = at < raw.size() ? digit_value(raw[at]) : 99;
       if (digit >= 16)
-        error(cat("truncated ", width == 2 ? "\\xXX" : width == 4 ? "\\uXXXX" : "\\UXXXXXXXX",
+        error(cat("truncated ",
+                  width == 2   ? "\\xXX"
+                  : width == 4 ? "\\uXXXX"
+                               : "\\UXXXXXXXX",
                   " escape"),
               start);
       code = code * 16 + static_cast<uint64_t>(digit);

@@ -39,7 +39,8 @@ struct Token {
 
 // Throws Failure-like SyntaxError with the place.
 struct SyntaxError : std::runtime_error {
-  SyntaxError(const std::string& message, Position at) : std::runtime_error(message), position(at) {}
+  SyntaxError(const std::string& message, Position at)
+      : std::runtime_error(message), position(at) {}
   Position position;
 };
 

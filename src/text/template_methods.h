@@ -26,7 +26,7 @@ std::string replace_text(Runtime& runtime, std::string_view text, std::string_vi
 std::vector<std::string> split_lines(std::string_view text, bool keep_ends);
 std::vector<std::string_view> split_blank(std::string_view text);
 std::string pad_text(Runtime& runtime, const Value& text, int64_t width, std::string_view fill,
-                     char align);  // '<', '>' or '^'
+                     char align);                                             // '<', '>' or '^'
 size_t find_text(std::string_view text, std::string_view part, size_t from);  // npos: not there
 Value join_items(Runtime& runtime, const Value& separator, const std::vector<Value>& items);
 

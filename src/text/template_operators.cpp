@@ -31,8 +31,8 @@ const char* symbol_of(Operator operation) {
 [[noreturn]] void fail_operands(Operator operation, const Value& a, const Value& b) {
   if (a.is_undefined()) fail_undefined(a);
   if (b.is_undefined()) fail_undefined(b);
-  fail(cat("unsupported operand type(s) for ", symbol_of(operation), ": '", type_name(a),
-           "' and '", type_name(b), "'"));
+  fail(cat("unsupported operand type(s) for ", symbol_of(operation), ": '", type_name(a), "' and '",
+           type_name(b), "'"));
 }
 
 [[noreturn]] void fail_overflow() { fail("integer overflow: the result is outside of 64 bits"); }
@@ -253,8 +253,7 @@ Value add_sequences(Runtime& runtime, const Value& a, const Value& b) {
 Value repeat_text(Runtime& runtime, const Value& text, int64_t count) {
   std::string result;
   if (count > 0 && !text.text().empty()) {
-    if (count > static_cast<int64_t>(runtime.limits().output_bytes))
-      runtime.check_size(SIZE_MAX);
+    if (count > static_cast<int64_t>(runtime.limits().output_bytes)) runtime.check_size(SIZE_MAX);
     runtime.check_size(text.text().size() * static_cast<size_t>(count));
     runtime.step(static_cast<uint64_t>(count) / 8);
     result.reserve(text.text().size() * static_cast<size_t>(count));
@@ -378,8 +377,7 @@ bool contains(Runtime& runtime, const Value& container, const Value& item) {
 }
 
 Value apply(Runtime& runtime, Operator operation, const Value& a, const Value& b) {
-  if (a.is_int() && b.is_int())
-    return integer_operation(operation, a.as_integer(), b.as_integer());
+  if (a.is_int() && b.is_int()) return integer_operation(operation, a.as_integer(), b.as_integer());
   if (a.is_numeric() && b.is_numeric())
     return float_operation(operation, a.as_number(), b.as_number());
   if (operation == Operator::modulo && a.is_string()) return percent_format(runtime, a, b);

@@ -5,7 +5,7 @@
 namespace crane::jinja {
 namespace {
 
-constexpr int kNesting = 128;         // brackets, tags, `not`, `-` and `else` inside each other
+constexpr int kNesting = 128;          // brackets, tags, `not`, `-` and `else` inside each other
 constexpr int kExpressionDepth = 200;  // as in Python, which jinja2 compiles to
 
 // Levels of binding, loosest first.
@@ -31,8 +31,7 @@ const char* expr_name(ExprKind kind) {
 }  // namespace
 
 Parser::Nested::Nested(Parser& parser) : parser_(parser) {
-  if (parser_.nesting_ >= kNesting)
-    parser_.error(cat("nested deeper than ", kNesting, " levels"));
+  if (parser_.nesting_ >= kNesting) parser_.error(cat("nested deeper than ", kNesting, " levels"));
   ++parser_.nesting_;
 }
 
@@ -135,15 +134,19 @@ struct BinaryToken {
 };
 
 constexpr BinaryToken kBinary[] = {
-    {"+", kAdd, Operator::add},           {"-", kAdd, Operator::subtract},
-    {"*", kMultiply, Operator::multiply}, {"/", kMultiply, Operator::divide},
-    {"//", kMultiply, Operator::floor_divide}, {"%", kMultiply, Operator::modulo},
+    {"+", kAdd, Operator::add},
+    {"-", kAdd, Operator::subtract},
+    {"*", kMultiply, Operator::multiply},
+    {"/", kMultiply, Operator::divide},
+    {"//", kMultiply, Operator::floor_divide},
+    {"%", kMultiply, Operator::modulo},
     {"**", kPower, Operator::power},
 };
 
 constexpr std::pair<std::string_view, Comparison> kComparisons[] = {
-    {"==", Comparison::equal}, {"!=", Comparison::not_equal}, {"<", Comparison::less},
-    {"<=", Comparison::less_equal}, {">", Comparison::greater}, {">=", Comparison::greater_equal},
+    {"==", Comparison::equal},  {"!=", Comparison::not_equal},
+    {"<", Comparison::less},    {"<=", Comparison::less_equal},
+    {">", Comparison::greater}, {">=", Comparison::greater_equal},
 };
 
 const BinaryToken* find_binary(const Token& token) {
@@ -523,9 +526,10 @@ ExprPtr Parser::parse_test(ExprPtr input) {
   node->text = name.text;
   node->children.push_back(std::move(input));
   TokenKind kind = current().kind;
-  bool argument = kind == TokenKind::string || kind == TokenKind::integer ||
-                  kind == TokenKind::number || at_symbol("[") || at_symbol("{") ||
-                  (kind == TokenKind::name && !at_name("else") && !at_name("or") && !at_name("and"));
+  bool argument =
+      kind == TokenKind::string || kind == TokenKind::integer || kind == TokenKind::number ||
+      at_symbol("[") || at_symbol("{") ||
+      (kind == TokenKind::name && !at_name("else") && !at_name("or") && !at_name("and"));
   if (at_symbol("(")) {
     parse_arguments(*node);
   } else if (argument) {

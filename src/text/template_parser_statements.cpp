@@ -41,8 +41,8 @@ void Parser::error_unexpected_end(const std::string* unknown, Position at) const
                          looking, ".")
                    : cat(" Jinja was looking for the following tags: ", looking, ".");
   if (!tag_stack_.empty())
-    message += cat(" The innermost block that needs to be closed is ", quote(tag_stack_.back()),
-                   ".");
+    message +=
+        cat(" The innermost block that needs to be closed is ", quote(tag_stack_.back()), ".");
   error(message, at);
 }
 
@@ -136,8 +136,8 @@ StatementPtr Parser::parse_set() {
   Position at = next().position;
   ExprPtr target = parse_target("", true);
   bool assigned = skip_symbol("=");
-  auto node = std::make_unique<Statement>(
-      assigned ? StatementKind::set : StatementKind::set_block, at);
+  auto node =
+      std::make_unique<Statement>(assigned ? StatementKind::set : StatementKind::set_block, at);
   node->target_expression = std::move(target);
   if (assigned) {
     node->value = parse_tuple(false, true, "");
@@ -206,8 +206,9 @@ StatementPtr Parser::parse_block() {
   node->scoped = skip_name("scoped");
   node->required = skip_name("required");
   if (at_symbol("-"))
-    error("Block names in Jinja have to be valid Python identifiers and may not contain hyphens, "
-          "use an underscore instead.");
+    error(
+        "Block names in Jinja have to be valid Python identifiers and may not contain hyphens, "
+        "use an underscore instead.");
   node->body = parse_body({"endblock"});
   next();
   if (node->required)
@@ -300,9 +301,9 @@ StatementPtr Parser::parse_unavailable() {
 
 std::unique_ptr<Template> parse_template(std::string_view source) {
   if (source.size() > kLongestSource)
-    throw SyntaxError(cat("the template has ", source.size(), " bytes, at most ", kLongestSource,
-                          " are taken"),
-                      Position());
+    throw SyntaxError(
+        cat("the template has ", source.size(), " bytes, at most ", kLongestSource, " are taken"),
+        Position());
   auto tree = std::make_unique<Template>();
   tree->body = Parser(source).parse_all();
   resolve_names(*tree);

@@ -67,8 +67,8 @@ Value Runtime::text(std::string value, bool markup) {
   check_size(value.size());
   copy_cost(value.size());
   auto object = std::make_unique<StringObject>(std::move(value), markup);
-  object->measure(&meter_, sizeof(StringObject) +
-                               (object->text.capacity() > 15 ? object->text.capacity() : 0));
+  object->measure(
+      &meter_, sizeof(StringObject) + (object->text.capacity() > 15 ? object->text.capacity() : 0));
   return Value::object(Kind::string, object.release());
 }
 
@@ -102,8 +102,7 @@ Value Runtime::range(int64_t start, int64_t stop, int64_t step_size) {
   return make(Kind::range, std::move(object));
 }
 
-Value Runtime::generator(std::unique_ptr<Iterator> iterator, std::string description,
-                         int nesting) {
+Value Runtime::generator(std::unique_ptr<Iterator> iterator, std::string description, int nesting) {
   check_nesting(nesting);
   auto object = std::make_unique<GeneratorObject>();
   object->iterator = std::move(iterator);

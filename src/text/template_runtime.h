@@ -31,9 +31,9 @@ struct Limits {
   size_t output_bytes = size_t{16} << 20;  // also the longest string
   size_t memory_bytes = size_t{32} << 20;
   int64_t range_length = 100'000;
-  int call_depth = 64;        // macros and recursive loops inside each other
+  int call_depth = 64;          // macros and recursive loops inside each other
   int evaluation_depth = 1200;  // nodes inside each other, over all calls
-  int value_nesting = 200;    // containers inside each other
+  int value_nesting = 200;      // containers inside each other
 };
 
 class Runtime {
@@ -47,7 +47,7 @@ class Runtime {
     if (steps_ > limits_.steps) [[unlikely]]
       fail_steps();
   }
-  void copy_cost(size_t bytes) { step(bytes / 64); }  // about the time of one step
+  void copy_cost(size_t bytes) { step(bytes / 32); }  // about the time of one step
   // Throws before a text of this size is made.
   void check_size(size_t bytes) const;
   void check_range(int64_t length) const;

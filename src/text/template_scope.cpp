@@ -70,7 +70,8 @@ class Symbols {
 };
 
 struct Scope {
-  explicit Scope(Scope* around) : outer(around), symbols(around ? &around->symbols : nullptr, nullptr) {}
+  explicit Scope(Scope* around)
+      : outer(around), symbols(around ? &around->symbols : nullptr, nullptr) {}
   Scope* outer;
   Symbols symbols;
   ScopeLayout* layout = nullptr;
@@ -450,9 +451,10 @@ class Resolver {
       scope.symbols.declare_parameter(parameter.name);
       macro.explicit_caller = macro.explicit_caller || parameter.name == "caller";
       if (parameter.name == "caller" && parameter.fallback == nullptr && uses_caller(macro))
-        error("When defining macros or call blocks the special \"caller\" argument must be omitted "
-              "or be given a default.",
-              at);
+        error(
+            "When defining macros or call blocks the special \"caller\" argument must be omitted "
+            "or be given a default.",
+            at);
     }
     for (const Parameter& parameter : macro.parameters)
       visit_expression(scope.symbols, parameter.fallback.get());

@@ -105,7 +105,9 @@ Value text_isidentifier(Runtime&, const Value& self, const Arguments& arguments)
 
 template <char Align>
 Value text_pad(Runtime& runtime, const Value& self, const Arguments& arguments) {
-  auto bound = bind(Align == '^' ? "center" : Align == '<' ? "ljust" : "rjust",
+  auto bound = bind(Align == '^'   ? "center"
+                    : Align == '<' ? "ljust"
+                                   : "rjust",
                     "width fillchar? /", arguments);
   int64_t width = index_argument(bound[0]);
   std::string fill = bound[1].is_missing() ? " " : text_argument(bound[1], "The fill character");

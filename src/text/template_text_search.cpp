@@ -41,8 +41,7 @@ class StripSet {
 
 }  // namespace
 
-std::string_view strip_text(std::string_view text, const Value& characters, bool left,
-                            bool right) {
+std::string_view strip_text(std::string_view text, const Value& characters, bool left, bool right) {
   StripSet set(characters);
   while (left && !text.empty()) {
     size_t end = 0;
@@ -79,7 +78,7 @@ std::string replace_text(Runtime& runtime, std::string_view text, std::string_vi
   for (; left > 0; --left) {
     size_t found = find_text(text, old, at);
     if (found == std::string_view::npos) break;
-    runtime.step();
+    runtime.step(2);
     out += text.substr(at, found - at);
     out += fresh;
     runtime.check_size(out.size());
@@ -142,9 +141,9 @@ namespace {
 // The part of `self` that find(part, start, end) looks at, and where it begins.
 struct Window {
   std::string_view text;
-  size_t begin;     // in bytes
-  int64_t first;    // in code points
-  bool valid;       // false: start lies behind the end, nothing is ever found
+  size_t begin;   // in bytes
+  int64_t first;  // in code points
+  bool valid;     // false: start lies behind the end, nothing is ever found
 };
 
 Window window_of(Runtime& runtime, const Value& self, const Value& start, const Value& end) {
@@ -153,8 +152,7 @@ Window window_of(Runtime& runtime, const Value& self, const Value& start, const 
   auto length = static_cast<int64_t>(object.length);
   auto clamp = [&](const Value& value, int64_t fallback) {
     if (value.is_missing() || value.is_none()) return fallback;
-    if (!value.is_int())
-      fail("slice indices must be integers or None or have an __index__ method");
+    if (!value.is_int()) fail("slice indices must be integers or None or have an __index__ method");
     int64_t at = value.as_integer();
     if (at < 0) at = std::max<int64_t>(at + length, 0);
     return at;
@@ -163,8 +161,8 @@ Window window_of(Runtime& runtime, const Value& self, const Value& start, const 
   int64_t last = std::min(clamp(end, length), length);
   if (first > last) return {std::string_view(), 0, first, false};
   size_t begin = byte_offset(object.text, static_cast<size_t>(first));
-  size_t stop = last == length ? object.text.size()
-                               : byte_offset(object.text, static_cast<size_t>(last));
+  size_t stop =
+      last == length ? object.text.size() : byte_offset(object.text, static_cast<size_t>(last));
   return {std::string_view(object.text).substr(begin, stop - begin), begin, first, true};
 }
 
@@ -294,8 +292,7 @@ Parts split_at(Runtime& runtime, std::string_view text, std::string_view separat
   return parts;
 }
 
-Parts rsplit_at(Runtime& runtime, std::string_view text, std::string_view separator,
-                int64_t most) {
+Parts rsplit_at(Runtime& runtime, std::string_view text, std::string_view separator, int64_t most) {
   if (most < 0) return split_at(runtime, text, separator, -1);
   std::string turned(text.rbegin(), text.rend());
   std::string turned_separator(separator.rbegin(), separator.rend());
@@ -448,15 +445,24 @@ Value text_removesuffix(Runtime& runtime, const Value& self, const Arguments& ar
 }
 
 constexpr Method kMethods[] = {
-    {"count", text_count},           {"endswith", text_endswith},
-    {"find", text_find},             {"index", text_index},
-    {"lstrip", text_lstrip},         {"partition", text_partition},
-    {"removeprefix", text_removeprefix}, {"removesuffix", text_removesuffix},
-    {"replace", text_replace},       {"rfind", text_rfind},
-    {"rindex", text_rindex},         {"rpartition", text_rpartition},
-    {"rsplit", text_rsplit},         {"rstrip", text_rstrip},
-    {"split", text_split},           {"splitlines", text_splitlines},
-    {"startswith", text_startswith}, {"strip", text_strip},
+    {"count", text_count},
+    {"endswith", text_endswith},
+    {"find", text_find},
+    {"index", text_index},
+    {"lstrip", text_lstrip},
+    {"partition", text_partition},
+    {"removeprefix", text_removeprefix},
+    {"removesuffix", text_removesuffix},
+    {"replace", text_replace},
+    {"rfind", text_rfind},
+    {"rindex", text_rindex},
+    {"rpartition", text_rpartition},
+    {"rsplit", text_rsplit},
+    {"rstrip", text_rstrip},
+    {"split", text_split},
+    {"splitlines", text_splitlines},
+    {"startswith", text_startswith},
+    {"strip", text_strip},
 };
 
 }  // namespace

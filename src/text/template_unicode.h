@@ -1,4 +1,5 @@
-// Python's idea of characters (str methods of CPython 3.11), where base/unicode.h has no word for it.
+// Python's idea of characters (str methods of CPython 3.11), where base/unicode.h has no word for
+// it.
 #pragma once
 
 #include <string>
@@ -22,7 +23,7 @@ bool is_identifier_start(char32_t c);
 bool is_identifier_part(char32_t c);
 int decimal_value(char32_t c);  // 0-9, or -1
 
-std::string to_title(std::string_view text);       // str.title
+std::string to_title(std::string_view text);        // str.title
 std::string to_capitalized(std::string_view text);  // str.capitalize
 std::string to_swapped_case(std::string_view text);
 std::string to_casefolded(std::string_view text);

@@ -129,10 +129,10 @@ class Value {
   double as_number() const {
     return kind_ == Kind::number ? data_.number : static_cast<double>(data_.integer);
   }
-  const std::string& text() const;              // of a string
-  const StringObject& string() const;           // of a string
-  const std::vector<Value>& items() const;      // of a list or tuple
-  const DictObject& dict() const;               // of a dict
+  const std::string& text() const;          // of a string
+  const StringObject& string() const;       // of a string
+  const std::vector<Value>& items() const;  // of a list or tuple
+  const DictObject& dict() const;           // of a dict
   Object* object() const { return data_.object; }
   template <class T>
   T& as() const {
@@ -186,9 +186,9 @@ struct UndefinedObject : Object {
 
 struct ListObject : Object {
   std::vector<Value> items;
-  int nesting = 1;          // containers inside each other, this one included
-  bool group = false;       // a groupby pair, which also has .grouper and .list
-  bool hashable = true;     // of a tuple: all its items are
+  int nesting = 1;       // containers inside each other, this one included
+  bool group = false;    // a groupby pair, which also has .grouper and .list
+  bool hashable = true;  // of a tuple: all its items are
 };
 
 // Insertion-ordered map; keys are hashable values (strings nearly always).
@@ -196,8 +196,8 @@ struct DictObject : Object {
   using Item = std::pair<Value, Value>;
   const Value* find(std::string_view key) const;
   const Value* find(Runtime& runtime, const Value& key) const;  // throws on an unhashable key
-  void set(Runtime& runtime, Value key, Value value);            // only while it is built
-  void append_new(Value key, Value value);  // the caller promises that the key is new
+  void set(Runtime& runtime, Value key, Value value);           // only while it is built
+  void append_new(Value key, Value value);                // the caller promises that the key is new
   void append_string(std::string_view key, Value value);  // overwrites an equal key
 
   std::vector<Item> items;
@@ -243,8 +243,7 @@ struct NamespaceObject : Object {
   std::vector<std::pair<std::string, Value>> attributes;
 };
 
-using BuiltinFunction = Value (*)(Runtime& runtime, const Value& self,
-                                  const Arguments& arguments);
+using BuiltinFunction = Value (*)(Runtime& runtime, const Value& self, const Arguments& arguments);
 struct FunctionObject : Object {
   std::string name;
   BuiltinFunction function = nullptr;
@@ -278,8 +277,8 @@ inline const std::vector<Value>& Value::items() const { return as<ListObject>().
 inline const DictObject& Value::dict() const { return as<DictObject>(); }
 inline bool Value::is_markup() const { return is_string() && string().markup; }
 
-int nesting_of(const Value& value);       // 0 for what holds no other value
-std::string type_name(const Value& value);  // Python's type(value).__name__
+int nesting_of(const Value& value);                // 0 for what holds no other value
+std::string type_name(const Value& value);         // Python's type(value).__name__
 std::string object_type_repr(const Value& value);  // jinja2's words in messages of Undefined
 bool is_hashable(const Value& value);
 size_t hash_of(const Value& value);

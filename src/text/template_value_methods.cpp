@@ -117,10 +117,11 @@ constexpr Method kIntMethods[] = {
     {"as_integer_ratio", number_unsupported}, {"bit_count", int_bit_count},
     {"bit_length", int_bit_length},           {"conjugate", number_conjugate},
     {"from_bytes", number_unsupported},       {"to_bytes", number_unsupported}};
-constexpr Method kFloatMethods[] = {
-    {"as_integer_ratio", number_unsupported}, {"conjugate", number_conjugate},
-    {"fromhex", number_unsupported},          {"hex", number_unsupported},
-    {"is_integer", float_is_integer}};
+constexpr Method kFloatMethods[] = {{"as_integer_ratio", number_unsupported},
+                                    {"conjugate", number_conjugate},
+                                    {"fromhex", number_unsupported},
+                                    {"hex", number_unsupported},
+                                    {"is_integer", float_is_integer}};
 
 template <size_t N>
 Value find_in(Runtime& runtime, const Method (&methods)[N], const Value& object,
@@ -210,8 +211,8 @@ Value find_method(Runtime& runtime, const Value& object, std::string_view name) 
 
 bool is_unsafe_method(const Value& object, std::string_view name) {
   static constexpr std::string_view kDict[] = {"clear", "pop", "popitem", "setdefault", "update"};
-  static constexpr std::string_view kList[] = {"append", "clear",  "pop",    "reverse",
-                                               "insert", "sort",   "extend", "remove"};
+  static constexpr std::string_view kList[] = {"append", "clear", "pop",    "reverse",
+                                               "insert", "sort",  "extend", "remove"};
   if (object.is_dict()) return is_one_of(kDict, name);
   return object.is(Kind::list) && is_one_of(kList, name);
 }

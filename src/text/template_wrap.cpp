@@ -103,8 +103,7 @@ std::string wrap_text(Runtime& runtime, std::string_view text, int64_t width, bo
   if (width <= 0) fail("invalid width " + std::to_string(width) + " (must be > 0)");
   runtime.copy_cost(64 * text.size());
   auto limit = static_cast<size_t>(width);
-  std::vector<std::u32string> chunks =
-      Wrapper(runtime, to_code_points(text)).chunks(break_hyphens);
+  std::vector<std::u32string> chunks = Wrapper(runtime, to_code_points(text)).chunks(break_hyphens);
   std::vector<std::u32string> rest(chunks.rbegin(), chunks.rend());
   std::string out;
   bool first = true;

@@ -31,7 +31,8 @@ class Tokenizer {
   virtual ~Tokenizer() = default;
 
   // Throws Error(invalid_argument) with the byte offset when `text` is not UTF-8.
-  virtual std::vector<int32_t> encode(std::string_view text, const EncodeOptions& options) const = 0;
+  virtual std::vector<int32_t> encode(std::string_view text,
+                                      const EncodeOptions& options) const = 0;
 
   // Ids without a token give nothing. Each maximal ill-formed part of the bytes becomes one U+FFFD.
   virtual std::string decode(std::span<const int32_t> ids, bool skip_special) const;

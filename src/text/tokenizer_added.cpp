@@ -64,9 +64,8 @@ void AddedTokens::split(std::string_view text, bool parse_special, const Visit& 
   size_t covered = 0;
   for (size_t at = 0; at < text.size();) {
     size_t length = 0;
-    const AddedToken* token = first_bytes_[static_cast<unsigned char>(text[at])]
-                                  ? match(text, at, length)
-                                  : nullptr;
+    const AddedToken* token =
+        first_bytes_[static_cast<unsigned char>(text[at])] ? match(text, at, length) : nullptr;
     if (token == nullptr) {
       ++at;
       continue;

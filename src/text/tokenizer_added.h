@@ -14,15 +14,16 @@ namespace crane {
 
 struct AddedToken {
   int32_t id = 0;
-  std::string content;       // what the text is searched for
-  bool special = false;      // plain text when special tokens are not parsed
-  bool single_word = false;  // not next to a word character
+  std::string content;                  // what the text is searched for
+  bool special = false;                 // plain text when special tokens are not parsed
+  bool single_word = false;             // not next to a word character
   bool lstrip = false, rstrip = false;  // takes the white space on that side along
 };
 
 class AddedTokens {
  public:
-  // Throws Error(io) when a token is the empty string. Of two with the same content the later counts.
+  // Throws Error(io) when a token is the empty string. Of two with the same content the later
+  // counts.
   void add(AddedToken token);
   bool empty() const { return tokens_.empty(); }
 

@@ -101,8 +101,8 @@ class GgufBuilder {
       const std::string_view text = (*tokens)[i].empty() ? std::string_view(empty) : (*tokens)[i];
       if (find_invalid_utf8(text)) fail("tokens", cat("entry ", i, " is not UTF-8"));
       if (text.size() > kMaxTokenBytes)
-        fail("tokens", cat("entry ", i, " has ", text.size(), " bytes, expected at most ",
-                           kMaxTokenBytes));
+        fail("tokens",
+             cat("entry ", i, " has ", text.size(), " bytes, expected at most ", kMaxTokenBytes));
       if (!vocabulary_->push_back(text))
         fail("tokens", cat("entry ", i, " repeats ", text.substr(0, 80)));
     }
@@ -143,8 +143,7 @@ class GgufBuilder {
   std::optional<int32_t> special_id(std::string_view key, int64_t fallback) const {
     int64_t id = fallback >= 0 && fallback < size() ? fallback : -1;
     if (const auto given = header_.find_integer(key_of(key))) {
-      if (*given < 0 || *given >= size())
-        fail(key, cat(*given, ", expected an id below ", size()));
+      if (*given < 0 || *given >= size()) fail(key, cat(*given, ", expected an id below ", size()));
       id = *given;
     }
     return id < 0 ? std::nullopt : std::optional(static_cast<int32_t>(id));
@@ -159,9 +158,8 @@ class GgufBuilder {
   }
 
   void build_bpe() {
-    const std::string name(model_ == "gemma4"
-                               ? "gemma4"
-                               : header_.find_string(key_of("pre")).value_or("default"));
+    const std::string name(
+        model_ == "gemma4" ? "gemma4" : header_.find_string(key_of("pre")).value_or("default"));
     const bool white_space = model_ == "whitespace";
     static const GgufPreTokenizer kRaw{};
     const GgufPreTokenizer* rules = white_space ? &kRaw : find_gguf_pre_tokenizer(name);
@@ -172,7 +170,8 @@ class GgufBuilder {
     marks_are_spaces_ = rules->escape_spaces;
     parts_.pre_tokenizer.name = name;
     auto& steps = parts_.pre_tokenizer.steps;
-    for (const std::string_view pattern : rules->patterns) steps.push_back(make_split_step(pattern));
+    for (const std::string_view pattern : rules->patterns)
+      steps.push_back(make_split_step(pattern));
     if (white_space) {
       if (flag("normalizer.lowercase", false)) parts_.normalizer.push_back(make_lowercase_step());
       steps.push_back(make_white_space_split_step());
@@ -186,8 +185,8 @@ class GgufBuilder {
     options.ignore_merges = rules->ignore_merges;
     options.whole_newlines = rules->whole_newlines;
     parts_.model = std::make_unique<BpeModel>(vocabulary_, read_merges(), options);
-    const bool has_defaults = model_ == "gpt2" && name != "chatglm-bpe" && name != "glm4" &&
-                              name != "glm5";
+    const bool has_defaults =
+        model_ == "gpt2" && name != "chatglm-bpe" && name != "glm4" && name != "glm5";
     parts_.bos = special_id("bos_token_id", has_defaults ? 11 : -1);
     parts_.eos = special_id("eos_token_id", model_ == "gpt2" ? 11 : -1);
     set_template(flag("add_bos_token", rules->add_bos) || rules->whole_newlines,
@@ -224,7 +223,8 @@ class GgufBuilder {
   }
 
   void build_wordpiece() {
-    parts_.bos = special_id("bos_token_id", header_.find_integer(key_of("cls_token_id")).value_or(101));
+    parts_.bos =
+        special_id("bos_token_id", header_.find_integer(key_of("cls_token_id")).value_or(101));
     parts_.eos = special_id("seperator_token_id", 102);
     parts_.pre_tokenizer.name = std::string(header_.find_string(key_of("pre")).value_or(""));
     marks_are_spaces_ = raw_utf8_ = true;
@@ -269,8 +269,7 @@ class GgufBuilder {
     options.unknown_score = lowest - 10.0;
     const bool prefix = spaces.add_space_prefix || spaces.remove_extra_whitespaces;
     parts_.normalizer.push_back(make_sentencepiece_step(std::move(spaces)));
-    parts_.model =
-        std::make_unique<UnigramModel>(vocabulary_, std::move(scores), usable, options);
+    parts_.model = std::make_unique<UnigramModel>(vocabulary_, std::move(scores), usable, options);
     if (prefix) parts_.decoder.steps.push_back(make_strip_start_step(" ", 1));
     set_template(flag("add_bos_token", false), flag("add_eos_token", true));
   }
@@ -278,11 +277,30 @@ class GgufBuilder {
   // Converters have left some turn ends as plain tokens: as in llama.cpp these names are control
   // tokens wherever they stand.
   void fix_types_by_name() {
-    static constexpr std::array<std::string_view, 24> kEnds{
-        "<|eot_id|>", "<|im_end|>", "<|end|>", "<|return|>", "<|call|>", "<|flush|>", "<|calls|>",
-        "<end_of_turn>", "<|endoftext|>", "</s>", "<|eom_id|>", "<EOT>", "_<EOT>", "[EOT]", "[EOS]",
-        "<|end_of_text|>", "<end_of_utterance>", "<eos>", "<turn|>", "<|tool_response>",
-        "<｜end▁of▁sentence｜>", "[e~[", "<|fim_pad|>", "<|repo_name|>"};
+    static constexpr std::array<std::string_view, 24> kEnds{"<|eot_id|>",
+                                                            "<|im_end|>",
+                                                            "<|end|>",
+                                                            "<|return|>",
+                                                            "<|call|>",
+                                                            "<|flush|>",
+                                                            "<|calls|>",
+                                                            "<end_of_turn>",
+                                                            "<|endoftext|>",
+                                                            "</s>",
+                                                            "<|eom_id|>",
+                                                            "<EOT>",
+                                                            "_<EOT>",
+                                                            "[EOT]",
+                                                            "[EOS]",
+                                                            "<|end_of_text|>",
+                                                            "<end_of_utterance>",
+                                                            "<eos>",
+                                                            "<turn|>",
+                                                            "<|tool_response>",
+                                                            "<｜end▁of▁sentence｜>",
+                                                            "[e~[",
+                                                            "<|fim_pad|>",
+                                                            "<|repo_name|>"};
     const bool normal_s = vocabulary_->find("<|tool_response>") && vocabulary_->find("</s>");
     for (const std::string_view name : kEnds) {
       const std::optional<int32_t> id = vocabulary_->find(name);

@@ -24,8 +24,8 @@ std::shared_ptr<Vocabulary> read_vocabulary(const Spec& model) {
   vocabulary->reserve(json.as_object().size());
   for (const auto& [text, id] : json.as_object()) {
     if (!id.is_integer() || id.as_integer() < 0 || id.as_integer() >= Vocabulary::kMaxSize)
-      model.fail(cat("vocab.", text, ": ", id.dump(), ", expected an id below ",
-                     Vocabulary::kMaxSize));
+      model.fail(
+          cat("vocab.", text, ": ", id.dump(), ", expected an id below ", Vocabulary::kMaxSize));
     if (!vocabulary->insert(text, static_cast<int32_t>(id.as_integer())))
       model.fail(cat("vocab.", text, ": id ", id.as_integer(), " is taken"));
   }
@@ -214,8 +214,8 @@ class JsonBuilder {
     fill_decoded(normalized, special_texts);
   }
 
-  // The decoder is given the normalized spelling of normalized tokens, and that is compared with the
-  // special tokens' texts.
+  // The decoder is given the normalized spelling of normalized tokens, and that is compared with
+  // the special tokens' texts.
   void fill_decoded(const std::map<int32_t, std::string>& normalized,
                     const std::set<std::string, std::less<>>& special_texts) {
     parts_.special.assign(static_cast<size_t>(vocabulary_->size()), false);
@@ -257,7 +257,8 @@ class JsonBuilder {
       const Json& special = piece.json()["SpecialToken"]["id"];
       if (special.is_string()) {
         const Json& ids = spec.json()["special_tokens"][special.as_string()]["ids"];
-        if (!ids.is_array()) spec.fail(cat("special_tokens.", special.as_string(), ".ids is missing"));
+        if (!ids.is_array())
+          spec.fail(cat("special_tokens.", special.as_string(), ".ids is missing"));
         for (const Json& id : ids.as_array()) out.push_back(checked_id(spec, id));
       } else if (piece.json()["Sequence"]["id"] == Json("A")) {
         out.insert(out.end(), text.begin(), text.end());

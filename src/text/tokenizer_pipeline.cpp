@@ -93,8 +93,9 @@ class PipelineTokenizer : public Tokenizer {
       if (id >= 0)
         ids.push_back(id);
       else
-        encode_plain({std::string(piece), {{0, piece.size()}},
-                      starts_input && piece.data() == text.data(), begin_removed},
+        encode_plain({std::string(piece),
+                      {{0, piece.size()}},
+                      starts_input && !begin_removed && piece.data() == text.data()},
                      scratch, ids);
     });
   }

@@ -17,8 +17,8 @@ void Spec::fail(std::string_view what) const {
 }
 
 void Spec::refuse(std::string_view what) const {
-  throw Error(ErrorCode::unsupported, cat("tokenizer.json ", path_, ": ", what,
-                                          " is not supported"));
+  throw Error(ErrorCode::unsupported,
+              cat("tokenizer.json ", path_, ": ", what, " is not supported"));
 }
 
 std::string Spec::text(std::string_view key) const {
@@ -70,8 +70,7 @@ SpecPattern Spec::pattern(std::string_view key) const {
 }
 
 std::vector<Spec> Spec::children(std::string_view key) const {
-  if (!json_[key].is_array())
-    fail(cat(key, " is ", json_[key].kind_name(), ", expected an array"));
+  if (!json_[key].is_array()) fail(cat(key, " is ", json_[key].kind_name(), ", expected an array"));
   std::vector<Spec> out;
   for (const Json& item : json_[key].as_array())
     out.emplace_back(item, cat(path_, ".", key, "[", out.size(), "]"), depth_ + 1);

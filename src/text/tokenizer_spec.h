@@ -39,8 +39,8 @@ class Spec {
   bool flag(std::string_view key, bool fallback) const;
   int64_t integer(std::string_view key) const;
   int64_t integer(std::string_view key, int64_t fallback) const;
-  std::string character(std::string_view key) const;     // exactly one code point
-  SpecPattern pattern(std::string_view key) const;       // {"String": …} or {"Regex": …}
+  std::string character(std::string_view key) const;       // exactly one code point
+  SpecPattern pattern(std::string_view key) const;         // {"String": …} or {"Regex": …}
   std::vector<Spec> children(std::string_view key) const;  // of an array of objects
 
  private:

@@ -54,8 +54,8 @@ class Vocabulary {
     return std::string_view(texts_).substr(span.begin, span.length);
   }
   int32_t size() const { return static_cast<int32_t>(spans_.size()); }  // largest id plus one
-  size_t count() const { return count_; }                              // ids with a text
-  size_t longest() const { return longest_; }                          // bytes
+  size_t count() const { return count_; }                               // ids with a text
+  size_t longest() const { return longest_; }                           // bytes
 
  private:
   static constexpr uint32_t kAbsent = 0xFFFFFFFF;

@@ -88,9 +88,8 @@ void UnigramModel::emit_unknown(std::string_view text, std::vector<int32_t>& ids
   } else if (options_.unknown) {
     ids.push_back(*options_.unknown);
   } else {
-    throw Error(ErrorCode::invalid_argument,
-                cat("tokenizer: no token for ", text.substr(0, 80),
-                    " and no unknown token in the vocabulary"));
+    throw Error(ErrorCode::invalid_argument, cat("tokenizer: no token for ", text.substr(0, 80),
+                                                 " and no unknown token in the vocabulary"));
   }
 }
 

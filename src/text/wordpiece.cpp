@@ -12,9 +12,8 @@ namespace {
 void append_unknown(std::optional<int32_t> unknown, std::string_view piece,
                     std::vector<int32_t>& ids) {
   if (!unknown)
-    throw Error(ErrorCode::invalid_argument,
-                cat("tokenizer: no token for ", piece.substr(0, 80),
-                    " and no unknown token in the vocabulary"));
+    throw Error(ErrorCode::invalid_argument, cat("tokenizer: no token for ", piece.substr(0, 80),
+                                                 " and no unknown token in the vocabulary"));
   ids.push_back(*unknown);
 }
 

@@ -11,9 +11,9 @@
 namespace crane {
 
 struct WordPieceOptions {
-  std::string first_prefix;         // before the text of a word's first token ("▁" in GGUF)
-  std::string continuing_prefix;    // before the text of every other token ("##")
-  size_t max_characters = 100;      // a longer word is unknown
+  std::string first_prefix;       // before the text of a word's first token ("▁" in GGUF)
+  std::string continuing_prefix;  // before the text of every other token ("##")
+  size_t max_characters = 100;    // a longer word is unknown
   std::optional<int32_t> unknown;
 };
 

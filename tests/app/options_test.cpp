@@ -100,7 +100,7 @@ TEST(Options, BareWords) {
 TEST(Options, UnknownFlagsOfferTheNearest) {
   EXPECT_EQ(message_of(kRun, {"--tempp", "1"}), "unknown flag --tempp; did you mean --temp?");
   EXPECT_THAT(message_of(kRun, {"--top-q=3"}), AllOf(HasSubstr("--top-q"), HasSubstr("--top-")));
-  EXPECT_THAT(message_of(kRun, {"-nlg", "1"}), AllOf(HasSubstr("-nlg"), HasSubstr("-ngl")));
+  EXPECT_THAT(message_of(kRun, {"-nglx", "1"}), AllOf(HasSubstr("-nglx"), HasSubstr("mean -ngl?")));
   EXPECT_THAT(message_of(kRun, {"-Z"}), HasSubstr("unknown flag -Z"));
   EXPECT_THAT(message_of(kRun, {"--zzzzzzzzzzzz"}), HasSubstr("--help"));
 }

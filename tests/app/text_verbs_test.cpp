@@ -26,7 +26,10 @@ std::string ids_argument(const Json& ids) {
 TEST(TokenizeVerb, GivesTheReferencesIdsFromBothFormats) {
   for (const std::string& model : {kFolder, kGguf}) {
     JsonArray texts, ids;
-    for (const Json& row : expected()["texts"].as_array()) {
+    const Json reference = expected();
+    for (const Json& row : reference["texts"].as_array()) {
+      // A GGUF has no normalizer: only tokenizer.json composes this letter.
+      if (model == kGguf && row["text"].as_string() == "e\u0301") continue;
       texts.push_back(row["text"]);
       ids.push_back(row["ids"]);
     }
@@ -88,7 +91,8 @@ Outcome render(const std::string& source, const std::string& conversation) {
 
 TEST(TemplateVerb, RendersTheModelsTemplate) {
   for (const std::string& model : {kFolder, kGguf}) {
-    for (const Json& chat : expected()["chats"].as_array()) {
+    const Json reference = expected();
+    for (const Json& chat : reference["chats"].as_array()) {
       JsonObject conversation;
       conversation["messages"] = chat["messages"];
       conversation["add_generation_prompt"] = true;

@@ -28,11 +28,6 @@ struct Stage {
   std::vector<TestWeight> weights;
   std::vector<std::vector<float>> biases;  // one per weight, or empty
 
-  int64_t rows() const {
-    int64_t total = 0;
-    for (const TestWeight& weight : weights) total += weight.rows;
-    return total;
-  }
   std::vector<LinearPart> upload(Device& device) const {
     std::vector<LinearPart> parts;
     for (size_t i = 0; i < weights.size(); ++i) {
@@ -48,8 +43,10 @@ struct Stage {
 };
 
 // Runs linear() over rows [begin, end) of x, with x and y strided.
-std::vector<float> run(Device& device, const std::vector<LinearPart>& parts, int64_t rows,
+std::vector<float> run(Device& device, const std::vector<LinearPart>& parts,
                        const std::vector<float>& x, int64_t k, int64_t begin, int64_t end) {
+  int64_t rows = 0;
+  for (const LinearPart& part : parts) rows += part.weight.dim(0);
   std::vector<float> part(x.begin() + begin * k, x.begin() + end * k);
   Tensor input = testing::strided_tensor(device, part, end - begin, k, k + 5);
   Tensor all = device.empty({end - begin, rows + 3});
@@ -106,7 +103,7 @@ TEST_P(LinearTest, EveryTypeAndShapeEqualsTheProductOfRoundedActivations) {
           std::vector<float> x = testing::random_floats(tokens * k, 3);
           Expected expected =
               multiply(stage, is_block_type(type) ? testing::rounded_to_8_bits(x) : x, k);
-          expect_near(run(*device, parts, rows, x, k, 0, tokens), expected, 2e-6);
+          expect_near(run(*device, parts, x, k, 0, tokens), expected, 2e-6);
         }
       }
   }
@@ -125,7 +122,7 @@ TEST_P(LinearTest, ErrorOfTheEverydayModeIsWithinTheRoundingOfActivations) {
       for (size_t i = at; i < at + 32; ++i) steps[i] = peak / 254;
     }
     Expected expected = multiply(stage, x, k), bound = multiply(stage, steps, k);
-    std::vector<float> got = run(*device, stage.upload(*device), 40, x, k, 0, 9);
+    std::vector<float> got = run(*device, stage.upload(*device), x, k, 0, 9);
     for (size_t i = 0; i < got.size(); ++i)
       ASSERT_NEAR(got[i], expected.value[i], bound.magnitude[i] + 1e-5 * expected.magnitude[i])
           << name(type) << " at " << i;
@@ -141,7 +138,7 @@ TEST_P(LinearTest, ReferenceModeMultipliesDequantisedWeights) {
     for (int64_t tokens : {1, 2, 29}) {
       SCOPED_TRACE(cat(name(type), " tokens ", tokens));
       std::vector<float> x = testing::random_floats(tokens * k, 5);
-      expect_near(run(*device, parts, 37, x, k, 0, tokens), multiply(stage, x, k), 2e-6);
+      expect_near(run(*device, parts, x, k, 0, tokens), multiply(stage, x, k), 2e-6);
     }
   }
 }
@@ -159,7 +156,7 @@ TEST_P(LinearTest, PartsOfDifferentTypesAndBiasesStandSideBySide) {
   std::vector<LinearPart> parts = stage.upload(*device);
   for (int64_t tokens : {1, 4, 21}) {
     std::vector<float> x = testing::rounded_to_8_bits(testing::random_floats(tokens * k, 6));
-    expect_near(run(*device, parts, stage.rows(), x, k, 0, tokens), multiply(stage, x, k), 1e-5);
+    expect_near(run(*device, parts, x, k, 0, tokens), multiply(stage, x, k), 1e-5);
   }
 }
 
@@ -173,7 +170,7 @@ TEST_P(LinearTest, ColumnsNeverDependOnTheirNeighboursOrThreads) {
       std::vector<LinearPart> parts = stage.upload(*one);
       std::vector<float> alone;
       for (int64_t t = 0; t < tokens; ++t) {
-        std::vector<float> row = run(*one, parts, rows, x, k, t, t + 1);
+        std::vector<float> row = run(*one, parts, x, k, t, t + 1);
         alone.insert(alone.end(), row.begin(), row.end());
       }
       for (int threads : {1, 2, 3}) {
@@ -181,7 +178,7 @@ TEST_P(LinearTest, ColumnsNeverDependOnTheirNeighboursOrThreads) {
         std::vector<LinearPart> theirs = stage.upload(*device);
         for (int64_t batch : {1, 2, 3, 4, 6, 7, 9, 23}) {
           SCOPED_TRACE(cat(name(type), " batch ", batch, " threads ", threads));
-          std::vector<float> got = run(*device, theirs, rows, x, k, 0, batch);
+          std::vector<float> got = run(*device, theirs, x, k, 0, batch);
           ASSERT_EQ(0, std::memcmp(got.data(), alone.data(), got.size() * sizeof(float)));
         }
       }
@@ -194,9 +191,9 @@ TEST_P(LinearTest, MoreColumnsThanOneSweepTakes) {
   Stage stage{{testing::random_weight(DType::q8_0, rows, k, 2)}, {}};
   std::vector<LinearPart> parts = stage.upload(*device);
   std::vector<float> x = testing::random_floats(tokens * k, 7);
-  std::vector<float> all = run(*device, parts, rows, x, k, 0, tokens);
+  std::vector<float> all = run(*device, parts, x, k, 0, tokens);
   for (int64_t t : {0, 1, 1023, 1024}) {
-    std::vector<float> row = run(*device, parts, rows, x, k, t, t + 1);
+    std::vector<float> row = run(*device, parts, x, k, t, t + 1);
     EXPECT_EQ(0, std::memcmp(all.data() + t * rows, row.data(), row.size() * sizeof(float))) << t;
   }
 }
@@ -235,7 +232,7 @@ TEST_P(LinearTest, ZeroInputsGiveTheBias) {
     Stage stage{{testing::random_weight(type, 18, 256, 2)}, {testing::random_floats(18, 1)}};
     for (int64_t tokens : {1, 5}) {
       std::vector<float> x(static_cast<size_t>(tokens * 256), 0.0f);
-      std::vector<float> got = run(*device, stage.upload(*device), 18, x, 256, 0, tokens);
+      std::vector<float> got = run(*device, stage.upload(*device), x, 256, 0, tokens);
       for (size_t i = 0; i < got.size(); ++i) ASSERT_EQ(got[i], stage.biases[0][i % 18]);
     }
   }
@@ -248,11 +245,11 @@ TEST_P(LinearTest, StrangeInputsStayInTheirColumn) {
     Stage stage{{testing::random_weight(type, rows, k, 2)}, {}};
     std::vector<LinearPart> parts = stage.upload(*device);
     std::vector<float> plain = testing::random_floats(5 * k, 3);
-    std::vector<float> expected = run(*device, parts, rows, plain, k, 0, 5);
+    std::vector<float> expected = run(*device, parts, plain, k, 0, 5);
     for (float strange : {NAN, INFINITY, -INFINITY, 3e38f, 1e-38f, 1e-45f}) {
       std::vector<float> x = plain;
       x[static_cast<size_t>(2 * k + 40)] = strange;
-      std::vector<float> got = run(*device, parts, rows, x, k, 0, 5);
+      std::vector<float> got = run(*device, parts, x, k, 0, 5);
       for (size_t i = 0; i < got.size(); ++i) {
         bool own = static_cast<int64_t>(i) / rows == 2;
         if (!own) {

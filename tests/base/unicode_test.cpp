@@ -15,8 +15,12 @@ std::string repeat(const std::string& text, int count) {
 }
 
 TEST(Utf8, DecodesEveryLength) {
-  for (const auto& [text, c] : std::vector<std::pair<std::string, char32_t>>{
-           {"a", U'a'}, {"é", 0xE9}, {"鹤", 0x9E64}, {"🚀", 0x1F680}, {"\xF4\x8F\xBF\xBF", 0x10FFFF}}) {
+  for (const auto& [text, c] :
+       std::vector<std::pair<std::string, char32_t>>{{"a", U'a'},
+                                                     {"é", 0xE9},
+                                                     {"鹤", 0x9E64},
+                                                     {"🚀", 0x1F680},
+                                                     {"\xF4\x8F\xBF\xBF", 0x10FFFF}}) {
     const DecodedCodePoint decoded = decode_utf8(text, 0);
     EXPECT_TRUE(decoded.valid);
     EXPECT_EQ(decoded.code_point, c);
@@ -48,8 +52,8 @@ TEST(Utf8, CompletePrefixLeavesOnlyWhatBytesCouldComplete) {
   EXPECT_EQ(complete_utf8_prefix("ab\xE9\xB9"), 2u);
   EXPECT_EQ(complete_utf8_prefix("ab\xF0\x9F\x9A"), 2u);
   EXPECT_EQ(complete_utf8_prefix("ab\xF0"), 2u);
-  EXPECT_EQ(complete_utf8_prefix("ab\x80\x80"), 4u);   // nothing begins here
-  EXPECT_EQ(complete_utf8_prefix("\xED\xA0"), 2u);     // a surrogate never completes
+  EXPECT_EQ(complete_utf8_prefix("ab\x80\x80"), 4u);  // nothing begins here
+  EXPECT_EQ(complete_utf8_prefix("\xED\xA0"), 2u);    // a surrogate never completes
   EXPECT_EQ(complete_utf8_prefix("é"), 2u);
   EXPECT_EQ(complete_utf8_prefix(""), 0u);
 }
@@ -86,8 +90,8 @@ TEST(CodePoints, Classes) {
 }
 
 TEST(CodePoints, CaseMappings) {
-  EXPECT_EQ(to_lower("ΣΊΣΥΦΟΣ ΣΑΣ. İ ÉǅẞΣ"), "σίσυφος σας. i\u0307 éǆßσ");
-  EXPECT_EQ(to_upper("straße ŉ ﬁ éǆ ΐ"), "STRASSE ʼN FI ÉǄ Ϊ\u0301");
+  EXPECT_EQ(to_lower("ΣΊΣΥΦΟΣ ΣΑΣ. İ ÉǅẞΣ"), "σίσυφος σας. i\u0307 éǆßς");
+  EXPECT_EQ(to_upper("straße ŉ ﬁ éǆ ΐ"), "STRASSE ʼN FI ÉǄ Ι\u0308\u0301");
   std::string each;
   append_lower(each, U'Σ');
   EXPECT_EQ(each, "σ");

@@ -164,7 +164,9 @@ TEST(EngineRequests, RefusesWhatCannotRun) {
   EXPECT_TRUE(refused([](Request& r) { r.sampling.top_p = 1.5f; }));
   EXPECT_FALSE(refused([](Request&) {}));
   EngineOptions options;
-  options.context_length = 513;
+  options.context_length = 513;  // past the model's: allowed
+  EXPECT_EQ(Engine(world.device, world.model, options).context_length(), 513);
+  options.context_length = -1;
   EXPECT_THROW(Engine(world.device, world.model, options), Error);
   options = {};
   options.batch_tokens = 3;

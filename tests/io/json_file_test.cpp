@@ -25,7 +25,7 @@ std::string refusal(const std::string& path, size_t limit, ErrorCode code) {
 TEST(JsonFile, ABadFileIsAnIoErrorThatNamesIt) {
   testing::TemporaryFolder folder;
   std::string good = folder.write("good.json", R"({"a": 1})");
-  EXPECT_EQ(read_json_file(good).get<int>("a"), 1);
+  EXPECT_EQ(read_json_file(good, 100).get<int>("a"), 1);
   EXPECT_EQ(read_json_file(good, 8).get<int>("a"), 1);
   EXPECT_THAT(refusal(good, 7, ErrorCode::io), HasSubstr("8 bytes, expected at most 7"));
   EXPECT_THAT(refusal(folder.write("bad.json", "{"), 100, ErrorCode::io),

@@ -93,8 +93,7 @@ TEST(ChatTemplate, RendersOurOwnTemplatesAsJinja2) {
   for (const Json& row : rows.as_array()) {
     if (!row.contains("template")) continue;
     SCOPED_TRACE(row["name"].as_string());
-    const JsonObject& variables =
-        row.contains("variables") ? row["variables"].as_object() : shared;
+    const JsonObject& variables = row.contains("variables") ? row["variables"].as_object() : shared;
     expect_outcome(render(row["template"].as_string(), variables), row);
     ++count;
   }
@@ -171,9 +170,8 @@ TEST(ChatTemplateVariables, ReasoningGoesByAllItsNames) {
 }
 
 TEST(ChatTemplateVariables, KwargsBecomeVariables) {
-  EXPECT_EQ(render_conversation(
-                "{{ enable_thinking }}{{ x }}{{ bos_token }}",
-                R"({"messages": [], "bos_token": "<s>",
+  EXPECT_EQ(render_conversation("{{ enable_thinking }}{{ x }}{{ bos_token }}",
+                                R"({"messages": [], "bos_token": "<s>",
                     "chat_template_kwargs": {"enable_thinking": false, "x": [1.0, 2]}})"),
             "False[1.0, 2]<s>");
 }
@@ -203,8 +201,9 @@ TEST(ChatTemplate, PrintsTheLocalTimeWithoutAFixedOne) {
 }
 
 TEST(ChatTemplate, IsReusable) {
-  ChatTemplate chat("{% set ns = namespace(n=0) %}{% for i in x %}{% set ns.n = ns.n + i %}"
-                    "{% endfor %}{{ ns.n }}");
+  ChatTemplate chat(
+      "{% set ns = namespace(n=0) %}{% for i in x %}{% set ns.n = ns.n + i %}"
+      "{% endfor %}{{ ns.n }}");
   JsonObject variables;
   variables.push_back("x", JsonArray{Json(1), Json(2)});
   EXPECT_EQ(chat.render(variables), "3");

@@ -61,7 +61,7 @@ TEST(Detokenizer, RandomBytesStreamToWhatDecodeGives) {
   for (int round = 0; round < 2000; ++round) {
     std::vector<int32_t> ids;
     for (int i = 0; i < 12; ++i) {
-      static constexpr int kBytes[] = {'a', 0x80, 0xBF, 0xC3, 0xE2, 0x82, 0xAC, 0xF0,
+      static constexpr int kBytes[] = {'a',  0x80, 0xBF, 0xC3, 0xE2, 0x82, 0xAC, 0xF0,
                                        0x9F, 0xED, 0xA0, 0xFF, 0xF4, 0x90, 0xC0, 256};
       ids.push_back(kBytes[random() % std::size(kBytes)]);
     }
@@ -91,7 +91,9 @@ TEST(Detokenizer, ByteFallbackKeepsWellFormedParts) {
   EXPECT_EQ(detokenizer.push(byte("<0xB9>")), "");
   EXPECT_EQ(detokenizer.push(byte("<0xA4>")), "\xE9\xB9\xA4");
   EXPECT_EQ(detokenizer.push(byte("<0xE9>")), "");
-  EXPECT_EQ(detokenizer.push(byte("<0x41>")), "\xEF\xBF\xBD" "A");
+  EXPECT_EQ(detokenizer.push(byte("<0x41>")),
+            "\xEF\xBF\xBD"
+            "A");
   EXPECT_EQ(detokenizer.finish(), "");
 }
 

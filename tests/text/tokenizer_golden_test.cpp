@@ -35,9 +35,10 @@ class TokenizerGolden : public testing::Test {
     EXPECT_EQ(tokenizer->encode(text, {.add_special = false, .parse_special = false}), unparsed);
     std::vector<int32_t> added = expected.contains("a") ? ids_of(expected["a"]) : plain;
     // The one wanted difference: the token that the template puts first is never there twice.
-    if (added.size() == plain.size() + 1 && added.size() > 1 && added[0] == added[1])
-      added.erase(added.begin());
-    if (added.size() == plain.size() + 2 && added[0] == added[1]) added.erase(added.begin());
+    const std::vector<int32_t> with = tokenizer->encode("b", {});
+    const std::vector<int32_t> without = tokenizer->encode("b", {.add_special = false});
+    const bool leads = !with.empty() && !without.empty() && with[0] != without[0];
+    if (leads && !plain.empty() && plain[0] == with[0]) added.erase(added.begin());
     EXPECT_EQ(tokenizer->encode(text, {}), added);
     for (const bool skip : {false, true}) {
       const Json& key = skip && expected.as_object().find("s") ? expected["s"] : expected["d"];

@@ -43,28 +43,33 @@ testing::AssertionResult mentions(const std::string& message, const std::string&
 
 TEST(TokenizerRobustness, K3_VocabularyAndMerges) {
   const ErrorCode io = ErrorCode::io;
-  EXPECT_TRUE(mentions(load_error(with_model(R"({"type":"BPE","vocab":{"a":0,"b":0},"merges":[]})"), io),
-                       "vocab.b"));
+  EXPECT_TRUE(
+      mentions(load_error(with_model(R"({"type":"BPE","vocab":{"a":0,"b":0},"merges":[]})"), io),
+               "vocab.b"));
   EXPECT_TRUE(mentions(load_error(with_model(R"({"type":"BPE","vocab":{"a":-1},"merges":[]})"), io),
                        "vocab.a"));
+  EXPECT_TRUE(
+      mentions(load_error(with_model(R"({"type":"BPE","vocab":{"a":4194304},"merges":[]})"), io),
+               "vocab.a"));
   EXPECT_TRUE(mentions(
-      load_error(with_model(R"({"type":"BPE","vocab":{"a":4194304},"merges":[]})"), io), "vocab.a"));
-  EXPECT_TRUE(mentions(load_error(with_model(R"({"type":"BPE","vocab":{"a":1.5},"merges":[]})"), io),
-                       "vocab.a"));
+      load_error(with_model(R"({"type":"BPE","vocab":{"a":1.5},"merges":[]})"), io), "vocab.a"));
   EXPECT_TRUE(mentions(
       load_error(with_model(R"({"type":"BPE","vocab":{"a":0},"merges":["a x"]})"), io), "x"));
-  EXPECT_TRUE(mentions(
-      load_error(with_model(R"({"type":"BPE","vocab":{"a":0},"merges":["a a a"]})"), io),
-      "merges[0]"));
-  EXPECT_TRUE(mentions(load_error(with_model(R"({"type":"BPE","vocab":{"a":0},"merges":[["a"]]})"), io),
-                       "merges[0]"));
+  EXPECT_TRUE(
+      mentions(load_error(with_model(R"({"type":"BPE","vocab":{"a":0},"merges":["a a a"]})"), io),
+               "merges[0]"));
+  EXPECT_TRUE(
+      mentions(load_error(with_model(R"({"type":"BPE","vocab":{"a":0},"merges":[["a"]]})"), io),
+               "merges[0]"));
   EXPECT_TRUE(mentions(load_error(with_model(R"({"type":"BPE","vocab":{"a":0}})"), io), "merges"));
-  EXPECT_TRUE(mentions(load_error(with_model(R"({"type":"BPE","vocab":[],"merges":[]})"), io), "vocab"));
-  EXPECT_TRUE(mentions(load_error(with_model(R"({"type":"Unigram","vocab":[["a"]]})"), io), "vocab[0]"));
+  EXPECT_TRUE(
+      mentions(load_error(with_model(R"({"type":"BPE","vocab":[],"merges":[]})"), io), "vocab"));
+  EXPECT_TRUE(
+      mentions(load_error(with_model(R"({"type":"Unigram","vocab":[["a"]]})"), io), "vocab[0]"));
   EXPECT_TRUE(mentions(
       load_error(with_model(R"({"type":"Unigram","unk_id":7,"vocab":[["a",-1]]})"), io), "unk_id"));
-  EXPECT_TRUE(mentions(load_error(with_model(R"({"type":"Unigram","vocab":[["a",-1],["a",-2]]})"), io),
-                       "vocab[1]"));
+  EXPECT_TRUE(mentions(
+      load_error(with_model(R"({"type":"Unigram","vocab":[["a",-1],["a",-2]]})"), io), "vocab[1]"));
   // Merges as strings and as pairs are the same model.
   const Json pairs =
       with_model(R"({"type":"BPE","vocab":{"a":0,"b":1,"ab":2},"merges":[["a","b"]]})");
@@ -93,8 +98,10 @@ TEST(TokenizerRobustness, K3_AMillionMergesLoadInBoundedTime) {
 
 TEST(TokenizerRobustness, K3_AddedTokenIds) {
   const char* row = R"({"id":3,"content":"X","special":true,"normalized":false})";
-  const std::string repeated = std::string("[") + row + R"(,{"id":3,"content":"Y","special":true}])";
-  EXPECT_TRUE(mentions(load_error(with("added_tokens", repeated), ErrorCode::io), "added_tokens[1]"));
+  const std::string repeated =
+      std::string("[") + row + R"(,{"id":3,"content":"Y","special":true}])";
+  EXPECT_TRUE(
+      mentions(load_error(with("added_tokens", repeated), ErrorCode::io), "added_tokens[1]"));
   const auto tokenizer = make_tokenizer(with("added_tokens", std::string("[") + row + "]"), Json());
   EXPECT_EQ(tokenizer->encode("aXb", {}), (std::vector<int32_t>{0, 3, 1}));
 }
@@ -107,13 +114,15 @@ TEST(TokenizerRobustness, K4_AnEmptyAddedTokenIsALoadError) {
 
 TEST(TokenizerRobustness, K5_PatternsOfThePreTokenizer) {
   const auto split = [](const std::string& pattern) {
-    return with("pre_tokenizer", R"({"type":"Split","behavior":"Isolated","invert":false,"pattern":{"Regex":)" +
-                                     json_quote(pattern) + "}}");
+    return with("pre_tokenizer",
+                R"({"type":"Split","behavior":"Isolated","invert":false,"pattern":{"Regex":)" +
+                    json_quote(pattern) + "}}");
   };
   for (const char* bad : {"(", "[a", "\\p{Nothing}", "(?<=a*)b", "a**b)"})
     EXPECT_TRUE(mentions(load_error(split(bad), ErrorCode::unsupported), bad));
   // Look-behind of bounded length and nested quantifiers work.
-  EXPECT_EQ(make_tokenizer(split("(?<=a)b"), Json())->encode("ab", {}), (std::vector<int32_t>{0, 1}));
+  EXPECT_EQ(make_tokenizer(split("(?<=a)b"), Json())->encode("ab", {}),
+            (std::vector<int32_t>{0, 1}));
   EXPECT_EQ(make_tokenizer(split("(a+)+"), Json())->encode("aab", {}),
             (std::vector<int32_t>{0, 0, 1}));
   // A pattern that cannot be matched in reasonable time ends with an error that names it.
@@ -129,18 +138,27 @@ TEST(TokenizerRobustness, K5_PatternsOfThePreTokenizer) {
 TEST(TokenizerRobustness, K6_NormalizersAndDecoders) {
   const ErrorCode io = ErrorCode::io;
   EXPECT_TRUE(mentions(load_error(with("normalizer", R"({"type":"Replace","pattern":{"String":""},
-    "content":"x"})"), io), "normalizer"));
+    "content":"x"})"),
+                                  io),
+                       "normalizer"));
   EXPECT_TRUE(mentions(load_error(with("decoder", R"({"type":"Replace","pattern":{"Regex":""},
-    "content":"x"})"), io), "decoder"));
+    "content":"x"})"),
+                                  io),
+                       "decoder"));
   for (const char* map : {"", "AAAA", "/////w==", "CAAAAAAAAAA=", "BAAAAAAAAABhYmM=", "!"})
-    EXPECT_TRUE(mentions(load_error(with("normalizer", std::string(
-        R"({"type":"Precompiled","precompiled_charsmap":")") + map + "\"}"), io), "precompiled_charsmap"));
+    EXPECT_TRUE(mentions(
+        load_error(
+            with("normalizer",
+                 std::string(R"({"type":"Precompiled","precompiled_charsmap":")") + map + "\"}"),
+            io),
+        "precompiled_charsmap"));
   // Longer than the text: everything is stripped, nothing else happens.
   const auto strip = make_tokenizer(
       with("decoder", R"({"type":"Strip","content":"a","start":5,"stop":9})"), Json());
   EXPECT_EQ(strip->decode(std::vector<int32_t>{0, 2}, false), "b");
-  EXPECT_TRUE(mentions(load_error(with("decoder",
-      R"({"type":"Strip","content":"a","start":-1,"stop":0})"), io), "start"));
+  EXPECT_TRUE(mentions(
+      load_error(with("decoder", R"({"type":"Strip","content":"a","start":-1,"stop":0})"), io),
+      "start"));
 }
 
 TEST(TokenizerRobustness, K6_DeepNesting) {
@@ -151,11 +169,11 @@ TEST(TokenizerRobustness, K6_DeepNesting) {
     return text;
   };
   EXPECT_THROW(Json::parse(nested("normalizers", 10'000), "normalizer", 64), Error);
-  for (const auto& [part, list] : std::vector<std::pair<std::string, std::string>>{
-           {"normalizer", "normalizers"},
-           {"pre_tokenizer", "pretokenizers"},
-           {"decoder", "decoders"},
-           {"post_processor", "processors"}}) {
+  for (const auto& [part, list] :
+       std::vector<std::pair<std::string, std::string>>{{"normalizer", "normalizers"},
+                                                        {"pre_tokenizer", "pretokenizers"},
+                                                        {"decoder", "decoders"},
+                                                        {"post_processor", "processors"}}) {
     Json spec = minimal();
     spec.as_object()[part] = Json::parse(nested(list, 100), part, 1000);
     EXPECT_TRUE(mentions(load_error(spec, ErrorCode::io), "nested deeper"));
@@ -169,15 +187,18 @@ TEST(TokenizerRobustness, UnknownComponentsAreRefusedByName) {
     EXPECT_TRUE(mentions(message, "Frobnicate"));
     EXPECT_TRUE(mentions(message, part));
   }
-  EXPECT_TRUE(mentions(load_error(with_model(R"({"type":"BPE","vocab":{},"merges":[],"dropout":0.5})"),
-                                  ErrorCode::unsupported), "dropout"));
+  EXPECT_TRUE(
+      mentions(load_error(with_model(R"({"type":"BPE","vocab":{},"merges":[],"dropout":0.5})"),
+                          ErrorCode::unsupported),
+               "dropout"));
 }
 
 TEST(TokenizerRobustness, WrongTypesNeverCrash) {
-  for (const char* part : {"normalizer", "pre_tokenizer", "decoder", "post_processor", "model",
-                           "added_tokens"}) {
-    for (const char* value : {"1", "\"x\"", "[1]", "{}", R"({"type":7})", R"([{"id":"x"}])", "[null]",
-                              R"({"type":"Sequence"})", R"({"type":"Split","pattern":3})"}) {
+  for (const char* part :
+       {"normalizer", "pre_tokenizer", "decoder", "post_processor", "model", "added_tokens"}) {
+    for (const char* value :
+         {"1", "\"x\"", "[1]", "{}", R"({"type":7})", R"([{"id":"x"}])", "[null]",
+          R"({"type":"Sequence"})", R"({"type":"Split","pattern":3})"}) {
       try {
         make_tokenizer(with(part, value), Json());
       } catch (const Error&) {
@@ -246,7 +267,8 @@ TEST(TokenizerRobustness, G8_GgufKeys) {
   EXPECT_TRUE(mentions(gguf_error(header, ErrorCode::io), "token_type"));
   header = Header();
   header.set("model", std::string_view("llama"));
-  header.set("scores", std::vector<double>{0.0, std::numeric_limits<double>::quiet_NaN(), 0.0, 0.0});
+  header.set("scores",
+             std::vector<double>{0.0, std::numeric_limits<double>::quiet_NaN(), 0.0, 0.0});
   EXPECT_TRUE(mentions(gguf_error(header, ErrorCode::io), "scores"));
   header = Header();
   header.set("merges", std::vector<std::string_view>{"ab"});
@@ -310,7 +332,8 @@ TEST(TokenizerRobustness, LongTextsTakeLinearTime) {
 TEST(TokenizerRobustness, DigitGroupsTakeLinearTime) {
   const auto tokenizer = make_tokenizer(
       with("pre_tokenizer", R"re({"type":"Split","behavior":"Isolated","invert":false,
-        "pattern":{"Regex":"\\d{1,3}(?=(?:\\d{3})*\\b)"}})re"), Json());
+        "pattern":{"Regex":"\\d{1,3}(?=(?:\\d{3})*\\b)"}})re"),
+      Json());
   EXPECT_LT(seconds_to_encode(*tokenizer, std::string(1'000'000, '1')), 20.0);
 }
 

@@ -1,4 +1,5 @@
-// The public vocabularies of the shared data folder: each `.inp` text gives the ids of its `.out` line.
+// The public vocabularies of the shared data folder: each `.inp` text gives the ids of its `.out`
+// line.
 #include <gtest/gtest.h>
 
 #include <sstream>

@@ -3,6 +3,10 @@
 #include <array>
 #include <string>
 
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
+
 #include "base/error.h"
 #include "base/strings.h"
 
@@ -17,10 +21,14 @@ struct Level {
 bool always() { return true; }
 
 #if defined(__x86_64__)
+// clang 14's __builtin_cpu_supports does not know this one.
+bool has_f16c() {
+  unsigned a = 0, b = 0, c = 0, d = 0;
+  return __get_cpuid(1, &a, &b, &c, &d) != 0 && (c & bit_F16C) != 0;
+}
 // The builtin also asks whether the system saves the wide registers.
 bool has_avx2() {
-  return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
-         __builtin_cpu_supports("f16c");
+  return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && has_f16c();
 }
 bool has_avx512() {
   return has_avx2() && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&

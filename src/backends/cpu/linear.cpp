@@ -73,37 +73,42 @@ void multiply_parts(Context& context, const PanelProduct& product,
   });
 }
 
+struct GatedStage {
+  const VectorKernels& kernels;
+  const PanelProduct& product;
+  PanelWeight gate, up;
+  Activation activation;
+};
+
 // Panels of gate and up in turn, so that both results are small enough for the cache.
-void gate_one_column(const Context& context, const PanelProduct& product, const PanelWeight& gate,
-                     const PanelWeight& up, int64_t begin, int64_t end, Activation activation,
-                     float* y) {
+void gate_one_column(const GatedStage& stage, int64_t begin, int64_t end, float* y) {
   constexpr int64_t kPanels = 16;
   float gates[kPanels * kPanelRows], ups[kPanels * kPanelRows];
   for (int64_t first = begin; first < end; first += kPanels) {
     int64_t count = std::min(kPanels, end - first);
-    product.one_column(gate, first, count, gates);
-    product.one_column(up, first, count, ups);
-    int64_t rows = std::min(count * kPanelRows, gate.rows - first * kPanelRows);
-    context.kernels.vectors->gate(y + first * kPanelRows, gates, ups, rows, activation);
+    stage.product.one_column(stage.gate, first, count, gates);
+    stage.product.one_column(stage.up, first, count, ups);
+    int64_t rows = std::min(count * kPanelRows, stage.gate.rows - first * kPanelRows);
+    stage.kernels.gate(y + first * kPanelRows, gates, ups, rows, stage.activation);
   }
 }
 
-void gate_panels(Context& context, const PanelProduct& product,
-                 std::span<const LinearPart, 2> parts, Activation activation, const Target& to) {
-  PanelWeight gate(parts[0].weight, parts[0].bias), up(parts[1].weight, parts[1].bias);
-  int64_t grain = product.grain(gate.panels, gate.bytes + up.bytes);
-  context.pool.parallel_for(gate.panels, grain, [&](int64_t begin, int64_t end, int worker) {
-    if (product.is_one_column())
-      return gate_one_column(context, product, gate, up, begin, end, activation, to.y);
-    Workspace work = product.workspace(worker);
-    for (int64_t panel = begin; panel < end; ++panel) {
-      product.many_columns(gate, panel, work, work.sums);
-      product.many_columns(up, panel, work, work.up_sums);
-      context.kernels.vectors->gate(work.sums, work.sums, work.up_sums,
-                                    product.columns() * kPanelRows, activation);
-      scatter(work.sums, product.columns(), gate.row_count(panel),
-              {to.y + panel * kPanelRows, to.stride});
-    }
+void gate_many_columns(const GatedStage& stage, int64_t panel, const Workspace& work,
+                       const Target& to) {
+  stage.product.many_columns(stage.gate, panel, work, work.sums);
+  stage.product.many_columns(stage.up, panel, work, work.up_sums);
+  stage.kernels.gate(work.sums, work.sums, work.up_sums, stage.product.columns() * kPanelRows,
+                     stage.activation);
+  scatter(work.sums, stage.product.columns(), stage.gate.row_count(panel),
+          {to.y + panel * kPanelRows, to.stride});
+}
+
+void gate_panels(Context& context, const GatedStage& stage, const Target& to) {
+  int64_t grain = stage.product.grain(stage.gate.panels, stage.gate.bytes + stage.up.bytes);
+  context.pool.parallel_for(stage.gate.panels, grain, [&](int64_t begin, int64_t end, int worker) {
+    if (stage.product.is_one_column()) return gate_one_column(stage, begin, end, to.y);
+    Workspace work = stage.product.workspace(worker);
+    for (int64_t panel = begin; panel < end; ++panel) gate_many_columns(stage, panel, work, to);
   });
 }
 
@@ -120,7 +125,9 @@ void gated_linear(Context& context, Tensor& y, const Tensor& x,
                   std::span<const LinearPart, 2> parts, Activation activation) {
   for (int64_t begin = 0; begin < x.dim(0); begin += PanelProduct::kMaxColumns) {
     PanelProduct product(context, input_of(x, begin), any_quantized(parts));
-    gate_panels(context, product, parts, activation, target_of(y, begin));
+    GatedStage stage{*context.kernels.vectors, product, PanelWeight(parts[0].weight, parts[0].bias),
+                     PanelWeight(parts[1].weight, parts[1].bias), activation};
+    gate_panels(context, stage, target_of(y, begin));
   }
 }
 

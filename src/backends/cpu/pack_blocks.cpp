@@ -1,5 +1,6 @@
 #include "backends/cpu/pack_blocks.h"
 
+#include <array>
 #include <cstring>
 
 #include "base/error.h"
@@ -37,17 +38,20 @@ void put_half_nibbles(const uint8_t* bytes, int shift, int row, uint8_t* to) {
   }
 }
 
+// For a byte with the bits of two groups of four: bit j and bit 4 + j become bits 0 and 1 of byte
+// j.
+constexpr std::array<uint32_t, 256> kSpread = [] {
+  std::array<uint32_t, 256> table{};
+  for (uint32_t byte = 0; byte < 256; ++byte)
+    for (uint32_t j = 0; j < 4; ++j)
+      table[byte] |= ((byte >> j & 1) | (byte >> (4 + j) & 1) << 1) << 8 * j;
+  return table;
+}();
+
 // Bit 4g + j of `bits` to bit g of byte j.
 uint32_t spread_bits(uint32_t bits) {
-  uint32_t result = 0;
-  for (int j = 0; j < 4; ++j) {
-    uint32_t x = bits >> j & 0x11111111u;
-    x = (x | x >> 3) & 0x03030303u;
-    x = (x | x >> 6) & 0x000f000fu;
-    x = (x | x >> 12) & 0xffu;
-    result |= x << 8 * j;
-  }
-  return result;
+  return kSpread[bits & 255] | kSpread[bits >> 8 & 255] << 2 | kSpread[bits >> 16 & 255] << 4 |
+         kSpread[bits >> 24] << 6;
 }
 
 // Bit `shift` of each of 32 bytes, as the bits of one number.

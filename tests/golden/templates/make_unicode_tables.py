@@ -2,8 +2,10 @@
 
     python tests/golden/templates/make_unicode_tables.py classes > src/text/template_class_tables.h
     python tests/golden/templates/make_unicode_tables.py cases > src/text/template_case_tables.h
+    python tests/golden/templates/make_unicode_tables.py entities > src/text/template_entities.h
 """
 
+import html.entities
 import sys
 import unicodedata
 
@@ -52,6 +54,22 @@ def mapping(name, method):
     print("};")
 
 
+def entities():
+    """One text of " name value name value ": the names of HTML 5 as html.unescape knows them."""
+    words = [f"{name} {value}" for name, value in sorted(html.entities.html5.items())]
+    print("inline constexpr char kHtmlEntities[] =")
+    line = '    " '
+    for word in words:
+        cell = word.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n").replace("\t", "\\t")
+        cell = "".join(c if c.isprintable() and not unicodedata.combining(c) else
+                       f"\\u{ord(c):04x}" if ord(c) >= 0xA0 else c for c in cell)
+        if len(line) + len(cell) > 97:
+            print(line + '"')
+            line = '    "'
+        line += cell + " "
+    print(line + '";')
+
+
 def main():
     print("// Character classes and case mappings of CPython %d.%d (Unicode %s)."
           % (*sys.version_info[:2], unicodedata.unidata_version))
@@ -61,7 +79,9 @@ def main():
         print('#include "text/template_class_tables.h"\n')
     print("namespace crane::jinja {\n")
     print("// clang-format off")
-    if sys.argv[1] == "classes":
+    if sys.argv[1] == "entities":
+        entities()
+    elif sys.argv[1] == "classes":
         print("struct CodeRange {\n  char32_t first, last;\n};")
         emit("kNotPrintable", ranges(lambda c: not c.isprintable()))
         emit("kDecimal", ranges(str.isdecimal))

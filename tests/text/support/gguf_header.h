@@ -52,13 +52,21 @@ class GgufHeaderReader {
   double floating(uint32_t type) { return type == 6 ? take<float>() : take<double>(); }
   int64_t integer(uint32_t type) {
     switch (type) {
-      case 0: case 7: return take<uint8_t>();
-      case 1: return take<int8_t>();
-      case 2: return take<uint16_t>();
-      case 3: return take<int16_t>();
-      case 4: return take<uint32_t>();
-      case 5: return take<int32_t>();
-      default: return static_cast<int64_t>(take<uint64_t>());
+      case 0:
+      case 7:
+        return take<uint8_t>();
+      case 1:
+        return take<int8_t>();
+      case 2:
+        return take<uint16_t>();
+      case 3:
+        return take<int16_t>();
+      case 4:
+        return take<uint32_t>();
+      case 5:
+        return take<int32_t>();
+      default:
+        return static_cast<int64_t>(take<uint64_t>());
     }
   }
   MetadataValue value(uint32_t type) {
@@ -71,9 +79,12 @@ class GgufHeaderReader {
     std::vector<double> numbers;
     std::vector<int64_t> integers;
     for (uint64_t i = 0; i < count; ++i) {
-      if (item == 8) strings.push_back(string());
-      else if (is_float(item)) numbers.push_back(floating(item));
-      else integers.push_back(integer(item));
+      if (item == 8)
+        strings.push_back(string());
+      else if (is_float(item))
+        numbers.push_back(floating(item));
+      else
+        integers.push_back(integer(item));
     }
     if (item == 8) return strings;
     return is_float(item) ? MetadataValue(numbers) : MetadataValue(integers);

@@ -58,7 +58,10 @@ inline void store_partial(float* p, F32 a, int count) {
 }
 
 inline float from_f16(uint16_t h) { return _cvtsh_ss(h); }
-inline uint16_t to_f16(float a) { return (uint16_t)_cvtss_sh(a, _MM_FROUND_TO_NEAREST_INT); }
+inline uint16_t to_f16(float a) {
+  __m128i half = _mm_cvtps_ph(_mm_set_ss(a), _MM_FROUND_TO_NEAREST_INT);
+  return (uint16_t)_mm_cvtsi128_si32(half);
+}
 inline F32 load_f16(const uint16_t* p) {
   return {_mm256_cvtph_ps(_mm_loadu_si128((const __m128i*)p))};
 }

@@ -91,7 +91,10 @@ struct Dot {
 };
 
 inline float from_f16(uint16_t h) { return _cvtsh_ss(h); }
-inline uint16_t to_f16(float a) { return (uint16_t)_cvtss_sh(a, _MM_FROUND_TO_NEAREST_INT); }
+inline uint16_t to_f16(float a) {
+  __m128i half = _mm_cvtps_ph(_mm_set_ss(a), _MM_FROUND_TO_NEAREST_INT);
+  return (uint16_t)_mm_cvtsi128_si32(half);
+}
 
 inline Bytes load_bytes(const uint8_t* p) { return {_mm512_loadu_si512(p)}; }
 inline void store_bytes(uint8_t* p, Bytes a) { _mm512_storeu_si512(p, a.v); }

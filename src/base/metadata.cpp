@@ -9,8 +9,8 @@ namespace crane {
 namespace {
 
 const char* kind_name(const MetadataValue& value) {
-  static constexpr const char* kNames[] = {"a bool",     "an integer",         "a float",
-                                           "a string",   "an integer array",   "a float array",
+  static constexpr const char* kNames[] = {"a bool",        "an integer",       "a float",
+                                           "a string",      "an integer array", "a float array",
                                            "a string array"};
   return kNames[value.index()];
 }

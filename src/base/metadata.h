@@ -17,9 +17,8 @@ namespace crane {
 
 // Integers of every width arrive as int64 (u64 above int64 is refused by the reader), floats as
 // double, and arrays likewise. Bool arrays are int64 arrays of 0 and 1.
-using MetadataValue =
-    std::variant<bool, int64_t, double, std::string_view, std::vector<int64_t>,
-                 std::vector<double>, std::vector<std::string_view>>;
+using MetadataValue = std::variant<bool, int64_t, double, std::string_view, std::vector<int64_t>,
+                                   std::vector<double>, std::vector<std::string_view>>;
 
 class Metadata {
  public:

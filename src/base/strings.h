@@ -16,7 +16,7 @@ std::string to_shortest(double value);
 inline void append_piece(std::string& out, std::string_view text) { out.append(text); }
 inline void append_piece(std::string& out, char c) { out.push_back(c); }
 template <class T>
-  requires std::is_arithmetic_v<T>
+requires std::is_arithmetic_v<T>
 void append_piece(std::string& out, T value) {
   if constexpr (std::same_as<T, bool>) {
     out.append(value ? "true" : "false");

@@ -70,8 +70,8 @@ void Arena::release(Storage* storage) {
   free_nodes_.push_back(storage);
   auto after = std::lower_bound(gaps_.begin(), gaps_.end(), offset,
                                 [](const Gap& g, size_t at) { return g.offset < at; });
-  bool joins_before = after != gaps_.begin() &&
-                      std::prev(after)->offset + std::prev(after)->bytes == offset;
+  bool joins_before =
+      after != gaps_.begin() && std::prev(after)->offset + std::prev(after)->bytes == offset;
   bool joins_after = after != gaps_.end() && offset + bytes == after->offset;
   if (joins_before && joins_after) {
     std::prev(after)->bytes += bytes + after->bytes;

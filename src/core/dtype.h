@@ -11,11 +11,42 @@
 namespace crane {
 
 enum class DType : uint8_t {
-  f32, f16, bf16, f64, i8, i16, i32, i64, u8, boolean,
-  q4_0, q4_1, q5_0, q5_1, q8_0, q8_1,
-  q2_k, q3_k, q4_k, q5_k, q6_k, q8_k,
-  iq1_s, iq1_m, iq2_xxs, iq2_xs, iq2_s, iq3_xxs, iq3_s, iq4_nl, iq4_xs,
-  tq1_0, tq2_0, mxfp4, nvfp4, q1_0
+  f32,
+  f16,
+  bf16,
+  f64,
+  i8,
+  i16,
+  i32,
+  i64,
+  u8,
+  boolean,
+  q4_0,
+  q4_1,
+  q5_0,
+  q5_1,
+  q8_0,
+  q8_1,
+  q2_k,
+  q3_k,
+  q4_k,
+  q5_k,
+  q6_k,
+  q8_k,
+  iq1_s,
+  iq1_m,
+  iq2_xxs,
+  iq2_xs,
+  iq2_s,
+  iq3_xxs,
+  iq3_s,
+  iq4_nl,
+  iq4_xs,
+  tq1_0,
+  tq2_0,
+  mxfp4,
+  nvfp4,
+  q1_0
 };
 
 struct DTypeInfo {

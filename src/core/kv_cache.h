@@ -15,8 +15,8 @@ struct LayerState {
   enum class Kind { none, attention, recurrent };
   Kind kind = Kind::none;
   int kv_heads = 0;
-  int key_dim = 0;    // per head
-  int value_dim = 0;  // per head
+  int key_dim = 0;                 // per head
+  int value_dim = 0;               // per head
   int64_t recurrent_elements = 0;  // f32 values per sequence
 };
 
@@ -38,8 +38,8 @@ struct StateSpec {
   int64_t bytes_per_token(DType type) const {
     int64_t bytes = 0;
     for (const LayerState& layer : layers)
-      bytes += int64_t{layer.kv_heads} * (row_bytes(type, layer.key_dim) +
-                                          row_bytes(type, layer.value_dim));
+      bytes += int64_t{layer.kv_heads} *
+               (row_bytes(type, layer.key_dim) + row_bytes(type, layer.value_dim));
     return bytes;
   }
 };

@@ -60,8 +60,8 @@ class Tensor {
 
   // Views. `slice` takes [begin, begin + length) of an axis.
   Tensor slice(int axis, int64_t begin, int64_t length) const;
-  Tensor heads(int64_t head_dim) const;  // [tokens, n * head_dim] as [tokens, n, head_dim]
-  Tensor flat() const;                   // [tokens, n, d] as [tokens, n * d]
+  Tensor heads(int64_t head_dim) const;   // [tokens, n * head_dim] as [tokens, n, head_dim]
+  Tensor flat() const;                    // [tokens, n, d] as [tokens, n * d]
   Tensor view(const Shape& shape) const;  // dense tensors only
 
   // Rows [0, prompt_rows) of the token axis belong to prompt tokens, the others to generated ones.

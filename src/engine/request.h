@@ -29,7 +29,7 @@ struct SamplingParams {
   float repeat_penalty = 1.0f;
   float frequency_penalty = 0.0f;
   float presence_penalty = 0.0f;
-  int penalty_last_n = 64;  // tokens the penalties look back on; -1: all, 0: none
+  int penalty_last_n = -1;  // tokens the penalties look back on; -1: all, 0: none
   float dry_multiplier = 0.0f;
   float dry_base = 1.75f;
   int dry_allowed_length = 2;

@@ -48,7 +48,7 @@ class Weights {
   Tensor vector(std::string_view name, int64_t size) const;
 
   // Full names of tensors that nobody asked for, sorted, without those that are known to mean
-  // nothing here (models.md 3.3: stored rotary tables, position ids, MTP layers; a head beside
+  // nothing here (stored rotary tables, position ids, MTP layers; a head beside
   // tied embeddings).
   std::vector<std::string> unused() const;
 

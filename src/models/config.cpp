@@ -82,7 +82,8 @@ Json ConfigReader::rope_parameters(double default_theta) {
     merged["rope_theta"] = config_.get<double>("rope_theta", default_theta);
   const Json* partial = merged.find("partial_rotary_factor");
   if (partial && !partial->is_null() && partial->as_number() != 1.0)
-    throw Error(ErrorCode::unsupported, "config: partial_rotary_factor is not built for this model");
+    throw Error(ErrorCode::unsupported,
+                "config: partial_rotary_factor is not built for this model");
   return merged;
 }
 
@@ -99,9 +100,9 @@ std::vector<int> ConfigReader::layer_windows(int layers, int default_max_window_
     return windows;
   }
   if (types.as_array().size() != windows.size())
-    throw Error(ErrorCode::invalid_argument, cat("config: layer_types has ",
-                                                 types.as_array().size(), " entries, expected ",
-                                                 layers));
+    throw Error(
+        ErrorCode::invalid_argument,
+        cat("config: layer_types has ", types.as_array().size(), " entries, expected ", layers));
   for (size_t i = 0; i < windows.size(); ++i) {
     const std::string& type = types.as_array()[i].as_string();
     if (type == "full_attention") continue;

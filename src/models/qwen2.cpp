@@ -43,9 +43,10 @@ struct Attention {
         kv_dim(c.kv_heads * c.head_dim),
         head_dim(c.head_dim),
         window(c.windows[static_cast<size_t>(layer)]),
-        qkv(w, c.dim, {{"q_proj", q_dim, nn::Bias::yes},
-                       {"k_proj", kv_dim, nn::Bias::yes},
-                       {"v_proj", kv_dim, nn::Bias::yes}}),
+        qkv(w, c.dim,
+            {{"q_proj", q_dim, nn::Bias::yes},
+             {"k_proj", kv_dim, nn::Bias::yes},
+             {"v_proj", kv_dim, nn::Bias::yes}}),
         output(w / "o_proj", q_dim, c.dim) {}
 
   Tensor operator()(const Tensor& x, const Tensor& angles, KvCache::Layer& cache,

@@ -32,14 +32,15 @@ TextModelPtr make_text_model(const Json& config, const Weights& weights) {
     if (wanted == architecture.model_type || wanted == architecture.class_name)
       return architecture.make(config, weights);
   std::string near = nearest_match(wanted, known_architectures());
-  throw Error(ErrorCode::unsupported,
-              cat("model: architecture ", wanted, " is not built", near.empty() ? "" : "; nearest: ",
-                  near, "; known: ", join(known_architectures(), ", ")));
+  throw Error(ErrorCode::unsupported, cat("model: architecture ", wanted, " is not built",
+                                          near.empty() ? "" : "; nearest: ", near,
+                                          "; known: ", join(known_architectures(), ", ")));
 }
 
 std::vector<std::string> known_architectures() {
   std::vector<std::string> names;
-  for (const Architecture& architecture : kArchitectures) names.emplace_back(architecture.model_type);
+  for (const Architecture& architecture : kArchitectures)
+    names.emplace_back(architecture.model_type);
   return names;
 }
 

@@ -101,8 +101,8 @@ Rope::Rope(const Json& parameters, int rotary_dim, int max_positions) {
   if (rotary_dim < 2 || rotary_dim % 2 != 0)
     throw Error(ErrorCode::invalid_argument,
                 cat("config: rotary dimension is ", rotary_dim, ", expected an even number"));
-  std::string type = parameters.get<std::string>(
-      "rope_type", parameters.get<std::string>("type", "default"));
+  std::string type =
+      parameters.get<std::string>("rope_type", parameters.get<std::string>("type", "default"));
   double base = positive(parameters, "rope_theta", 10000.0);
   if (type == "default") {
     frequencies_ = inverse(wavelengths(static_cast<float>(base), rotary_dim), 1.0f);
@@ -113,8 +113,8 @@ Rope::Rope(const Json& parameters, int rotary_dim, int max_positions) {
   } else if (type == "llama3") {
     frequencies_ = llama3_frequencies(parameters, base, rotary_dim);
   } else if (type == "yarn") {
-    double original =
-        positive(parameters, "original_max_position_embeddings", static_cast<double>(max_positions));
+    double original = positive(parameters, "original_max_position_embeddings",
+                               static_cast<double>(max_positions));
     double factor = positive(parameters, "factor", max_positions / original);
     Yarn yarn{factor,
               original,
@@ -126,8 +126,8 @@ Rope::Rope(const Json& parameters, int rotary_dim, int max_positions) {
     frequencies_ = yarn.frequencies();
     magnitude_ = static_cast<float>(yarn_magnitude(parameters, factor));
   } else {
-    throw Error(ErrorCode::unsupported,
-                cat("config: rope type ", type, " is not built; default, linear, llama3 and yarn are"));
+    throw Error(ErrorCode::unsupported, cat("config: rope type ", type,
+                                            " is not built; default, linear, llama3 and yarn are"));
   }
 }
 

@@ -11,9 +11,9 @@ namespace crane::ops {
 inline void require(bool condition, std::string_view op, std::string_view what, const Tensor& a,
                     const Tensor& b) {
   if (!condition) [[unlikely]]
-    throw Error(ErrorCode::internal, cat(op, ": ", what, ", got ", a.shape().text(), " ",
-                                         name(a.dtype()), " and ", b.shape().text(), " ",
-                                         name(b.dtype())));
+    throw Error(ErrorCode::internal,
+                cat(op, ": ", what, ", got ", a.shape().text(), " ", name(a.dtype()), " and ",
+                    b.shape().text(), " ", name(b.dtype())));
 }
 
 // An uninitialised f32 activation with the token modes of `like`.

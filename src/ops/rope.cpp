@@ -6,8 +6,8 @@ namespace crane::ops {
 
 Tensor rope_angles(Device& device, std::span<const int32_t> positions,
                    std::span<const float> frequencies, float magnitude) {
-  Tensor angles = device.empty({static_cast<int64_t>(positions.size()),
-                                2 * static_cast<int64_t>(frequencies.size())});
+  Tensor angles = device.empty(
+      {static_cast<int64_t>(positions.size()), 2 * static_cast<int64_t>(frequencies.size())});
   device.backend().rope_angles(angles, positions, frequencies, magnitude);
   return angles;
 }

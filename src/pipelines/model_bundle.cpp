@@ -15,8 +15,8 @@ namespace crane {
 namespace {
 
 // Tokens that end a turn, by name, in every family (docs/architecture.md, "Stop ids").
-constexpr const char* kStopTokens[] = {"<|im_end|>", "<|endoftext|>", "<|eot_id|>", "<|eom_id|>",
-                                       "<end_of_turn>", "<turn|>", "</s>"};
+constexpr const char* kStopTokens[] = {"<|im_end|>",    "<|endoftext|>", "<|eot_id|>", "<|eom_id|>",
+                                       "<end_of_turn>", "<turn|>",       "</s>"};
 
 void add_ids(std::vector<int32_t>& ids, const Json& value) {
   if (value.is_number()) ids.push_back(static_cast<int32_t>(value.as_integer()));
@@ -101,8 +101,8 @@ TextBundle load_text(const LoadOptions& options) {
   TextBundle text{Checkpoint::open(options.path), nullptr, nullptr, "", "", {}, {}};
   text.tokenizer = load_tokenizer(text.checkpoint);
   find_special_texts(text);
-  std::string source = options.chat_template.empty() ? text.checkpoint.chat_template_text()
-                                                     : options.chat_template;
+  std::string source =
+      options.chat_template.empty() ? text.checkpoint.chat_template_text() : options.chat_template;
   if (!source.empty()) text.chat_template = std::make_shared<const ChatTemplate>(source);
   text.stop_ids = find_stop_ids(text);
   text.sampling = sampling_defaults(text.checkpoint.generation_config());
@@ -123,11 +123,16 @@ ModelBundle load_model(const LoadOptions& options) {
     progress = [&](const LoadProgress& now) { options.progress(now.bytes, now.total); };
   Weights weights(checkpoint, *bundle.device, progress);
   bundle.model = make_text_model(checkpoint.config(), weights);
+  // Files suppress ids that their vocabulary does not have; the engine would refuse each request.
+  std::erase_if(bundle.text.sampling.logit_bias, [&](const auto& bias) {
+    return bias.first < 0 || bias.first >= bundle.model->vocab_size();
+  });
   bundle.quantized = has_quantized_weights(checkpoint);
   for (const std::string& tensor : weights.unused())
-    log(LogLevel::warning, cat("tensor ", tensor, " is in the file, but the model has no use for it"));
-  bundle.load_ms = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start)
-                       .count();
+    log(LogLevel::warning,
+        cat("tensor ", tensor, " is in the file, but the model has no use for it"));
+  bundle.load_ms =
+      std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
   return bundle;
 }
 

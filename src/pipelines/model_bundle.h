@@ -23,7 +23,7 @@ struct LoadOptions {
   std::string dtype = "auto";  // auto | f32
   int threads = 0;             // 0: all usable CPUs
   std::string isa = "auto";
-  std::string chat_template;   // overrides the model's when not empty
+  std::string chat_template;  // overrides the model's when not empty
   // Called while weights load; done and total in bytes.
   std::function<void(int64_t done, int64_t total)> progress;
 };
@@ -31,9 +31,9 @@ struct LoadOptions {
 // Text side only: what tokenize, template and show need. A GGUF with only a vocabulary works.
 struct TextBundle {
   Checkpoint checkpoint;
-  std::shared_ptr<const Tokenizer> tokenizer;          // null when the model has none
+  std::shared_ptr<const Tokenizer> tokenizer;         // null when the model has none
   std::shared_ptr<const ChatTemplate> chat_template;  // null when the model has none
-  std::string bos_text, eos_text;                      // for templates; empty when absent
+  std::string bos_text, eos_text;                     // for templates; empty when absent
   std::vector<int32_t> stop_ids;
   SamplingParams sampling;  // generation_config.json over the built-in values
 };

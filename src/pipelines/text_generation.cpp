@@ -55,8 +55,14 @@ struct TextGeneration::Impl {
   Engine engine;
 
   Impl(ModelBundle& b, const EngineOptions& options)
-      : bundle(b), engine(*b.device, *b.model, options) {
+      : bundle(b), engine(*b.device, *b.model, with_kv_type(b, options)) {
     engine.start();
+  }
+
+  static EngineOptions with_kv_type(ModelBundle& bundle, EngineOptions options) {
+    if (!options.kv_type)
+      options.kv_type = bundle.device->backend().default_kv_type(bundle.quantized);
+    return options;
   }
 };
 
@@ -153,20 +159,26 @@ std::vector<ScoreResult> TextGeneration::score(const std::vector<std::vector<int
 
 std::vector<int32_t> TextGeneration::encode_chat(const Json& conversation) const {
   const TextBundle& text = impl_->bundle.text;
-  if (!text.tokenizer) throw Error(ErrorCode::unsupported, "model: it has no tokenizer; give --ids");
+  if (!text.tokenizer)
+    throw Error(ErrorCode::unsupported, "model: it has no tokenizer; give --ids");
   if (!text.chat_template)
     throw Error(ErrorCode::unsupported,
                 "model: it has no chat template; give --raw or --chat-template");
   JsonObject filled = conversation.as_object();
-  if (!conversation.contains("bos_token")) filled["bos_token"] = text.bos_text;
-  if (!conversation.contains("eos_token")) filled["eos_token"] = text.eos_text;
+  // A token that the model lacks stays undefined in the template, as in the reference.
+  auto fill = [&filled](const char* key, const std::string& value) {
+    if (!filled.find(key) && !value.empty()) filled[key] = value;
+  };
+  fill("bos_token", text.bos_text);
+  fill("eos_token", text.eos_text);
   std::string prompt = text.chat_template->render(chat_template_variables(filled));
   return text.tokenizer->encode(prompt, {.add_special = false, .parse_special = true});
 }
 
 std::vector<int32_t> TextGeneration::encode_raw(std::string_view raw) const {
   const TextBundle& text = impl_->bundle.text;
-  if (!text.tokenizer) throw Error(ErrorCode::unsupported, "model: it has no tokenizer; give --ids");
+  if (!text.tokenizer)
+    throw Error(ErrorCode::unsupported, "model: it has no tokenizer; give --ids");
   return text.tokenizer->encode(raw, {});
 }
 

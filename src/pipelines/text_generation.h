@@ -25,7 +25,7 @@ struct GenerationRequest {
 };
 
 struct GenerationResult {
-  std::string text;  // without control tokens and without the stop string
+  std::string text;          // without control tokens and without the stop string
   std::vector<int32_t> ids;  // generated, without the stop id that ended it
   FinishReason reason = FinishReason::stop;
   int prompt_tokens = 0, cached_tokens = 0;
@@ -34,7 +34,7 @@ struct GenerationResult {
 
 struct ScoreResult {
   std::vector<int32_t> ids;
-  std::vector<float> logprobs;  // [ids]; entry 0 has no value (NaN)
+  std::vector<float> logprobs;                 // [ids]; entry 0 has no value (NaN)
   std::vector<std::vector<TokenLogprob>> top;  // [ids] when asked for
 };
 

@@ -109,8 +109,7 @@ struct Row {
   GgufPreTokenizer pre_tokenizer;
 };
 
-const std::vector<Row>& rows() {
-  static const std::vector<Row> kRows = {
+const std::vector<Row> kRows = {
       {{"default"},
        {.patterns = {R"re([\p{P}\$\+<=>\^~\|]+)re", kGpt2, kNumbers, kThreeDigits}}},
       {{"minicpm5"},
@@ -184,15 +183,13 @@ const std::vector<Row>& rows() {
        {.patterns = {kLines, kQwen2}}},
       {{"exaone-moe"},
        {.patterns = {kExaoneMoe}}},
-  };
-  return kRows;
-}
+};
 // clang-format on
 
 }  // namespace
 
 const GgufPreTokenizer* find_gguf_pre_tokenizer(std::string_view name) {
-  for (const Row& row : rows())
+  for (const Row& row : kRows)
     if (std::find(row.names.begin(), row.names.end(), name) != row.names.end())
       return &row.pre_tokenizer;
   return nullptr;

@@ -1,3 +1,5 @@
+#include <cmath>
+
 #include "base/strings.h"
 #include "text/template_interpreter.h"
 
@@ -7,63 +9,51 @@ Value Interpreter::evaluate(const Expr& node) {
   step();
   if (depth_ >= limits_.evaluation_depth) where_ = node.position;
   descend();
-  Value value;
+  Value value = evaluate_kind(node);
+  --depth_;
+  return value;
+}
+
+Value Interpreter::evaluate_kind(const Expr& node) {
   switch (node.kind) {
     case ExprKind::constant:
-      value = node.value;
-      break;
+      return node.value;
     case ExprKind::name:
-      value = evaluate_name(node);
-      break;
+      return evaluate_name(node);
     case ExprKind::tuple:
     case ExprKind::list:
-      value = evaluate_sequence(node);
-      break;
+      return evaluate_sequence(node);
     case ExprKind::dict:
-      value = evaluate_dict(node);
-      break;
+      return evaluate_dict(node);
     case ExprKind::binary:
-      value = evaluate_binary(node);
-      break;
+      return evaluate_binary(node);
     case ExprKind::negative:
     case ExprKind::positive:
     case ExprKind::logical_not:
-      value = evaluate_unary(node);
-      break;
+      return evaluate_unary(node);
     case ExprKind::logical_and:
     case ExprKind::logical_or:
-      value = evaluate_logical(node);
-      break;
+      return evaluate_logical(node);
     case ExprKind::compare:
-      value = evaluate_compare(node);
-      break;
+      return evaluate_compare(node);
     case ExprKind::concat:
-      value = evaluate_concat(node);
-      break;
+      return evaluate_concat(node);
     case ExprKind::conditional:
-      value = evaluate_conditional(node);
-      break;
+      return evaluate_conditional(node);
     case ExprKind::attribute:
-      value = evaluate_attribute(node);
-      break;
+      return evaluate_attribute(node);
     case ExprKind::item:
-      value = evaluate_item(node);
-      break;
+      return evaluate_item(node);
     case ExprKind::slice:
-      value = evaluate_slice(node);
-      break;
+      return evaluate_slice(node);
     case ExprKind::call:
-      value = evaluate_call(node, nullptr);
-      break;
+      return evaluate_call(node, nullptr);
     case ExprKind::filter:
-      value = evaluate_filter(node);
-      break;
+      return evaluate_filter(node);
     case ExprKind::test:
-      value = evaluate_test(node);
-      break;
+      return evaluate_test(node);
   }
-  --depth_;
-  return value;
+  return {};
 }
 
 Value Interpreter::evaluate_name(const Expr& node) {
@@ -94,6 +84,10 @@ Value Interpreter::evaluate_binary(const Expr& node) {
   Value left = evaluate(*node.children[0]);
   Value right = evaluate(*node.children[1]);
   where_ = node.position;
+  // jinja2 writes a negative constant before ** without brackets, so that Python negates last.
+  bool negative = left.is_numeric() && std::signbit(left.as_number());
+  if (node.operation == Operator::power && negative && node.children[0]->constant && !node.constant)
+    return negate(*this, apply(*this, node.operation, negate(*this, left), right));
   return apply(*this, node.operation, left, right);
 }
 

@@ -84,6 +84,7 @@ class Interpreter : public Runtime {
 
   // --- expressions (template_expressions.cpp)
   Value evaluate(const Expr& node);
+  Value evaluate_kind(const Expr& node);
   Value evaluate_name(const Expr& node);
   Value evaluate_sequence(const Expr& node);
   Value evaluate_dict(const Expr& node);

@@ -31,7 +31,6 @@ void fail_undefined(const Value& undefined) {
   if (object.name.is_string()) {
     name = quote(object.name.text());
   } else if (object.name.is_int() || object.name.is(Kind::number)) {
-    Limits limits;
     name = object.name.is(Kind::number)    ? float_repr(object.name.as_number())
            : object.name.is(Kind::boolean) ? (object.name.as_boolean() ? "True" : "False")
                                            : std::to_string(object.name.as_integer());

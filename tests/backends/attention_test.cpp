@@ -22,14 +22,15 @@ class Scene {
  public:
   Scene(const std::string& isa, int threads, DType type, const Shape4& shape, int tokens)
       : shape_(shape), tokens_(tokens), cache_(spec(shape), type, 40) {
-    device_ = make_device({.dtype = "auto", .isa = isa, .threads = threads,
-                           .arena_bytes = size_t{256} << 20});
+    device_ = make_device(
+        {.dtype = "auto", .isa = isa, .threads = threads, .arena_bytes = size_t{256} << 20});
     device_->backend().allocate(*device_, cache_, 1);
     std::mt19937 random(7);
     std::normal_distribution<float> normal;
     for (auto* values : {&q_, &k_, &v_}) {
-      int width = values == &q_ ? shape.heads * shape.key_dim
-                                : shape.kv_heads * (values == &k_ ? shape.key_dim : shape.value_dim);
+      int width = values == &q_
+                      ? shape.heads * shape.key_dim
+                      : shape.kv_heads * (values == &k_ ? shape.key_dim : shape.value_dim);
       values->resize(static_cast<size_t>(tokens * width));
       for (float& x : *values) x = normal(random);
       if (type == DType::f16)  // so that storing them rounds nothing
@@ -113,7 +114,7 @@ std::vector<int> chunks_of(int tokens, int size) {
   return chunks;
 }
 
-constexpr Shape4 kShapes[] = {{1, 1, 2, 2},   {6, 2, 12, 12}, {14, 2, 64, 64},
+constexpr Shape4 kShapes[] = {{1, 1, 2, 2},   {6, 2, 12, 12},  {14, 2, 64, 64},
                               {4, 4, 80, 80}, {16, 1, 24, 40}, {7, 1, 128, 128}};
 
 void expect_near(const std::vector<float>& got, const std::vector<double>& expected) {

@@ -27,7 +27,8 @@ TEST(Registry, EveryLevelOfThisMachineMakesADevice) {
 
 TEST(Registry, AutoTakesTheBestLevel) {
   auto device = make_device({.threads = 1, .arena_bytes = 1 << 20});
-  EXPECT_EQ(device->backend().description(), "cpu, " + available_isa_levels().front() + ", 1 thread");
+  EXPECT_EQ(device->backend().description(),
+            "cpu, " + available_isa_levels().front() + ", 1 thread");
 }
 
 TEST(Registry, RefusesByName) {

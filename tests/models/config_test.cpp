@@ -28,7 +28,8 @@ TEST(ConfigReader, SizesAreBounded) {
 }
 
 TEST(ConfigReader, RopeParametersFromEverySpelling) {
-  Json newer = parse(R"({"rope_parameters": {"rope_type": "yarn", "rope_theta": 5.0, "factor": 4}})");
+  Json newer =
+      parse(R"({"rope_parameters": {"rope_type": "yarn", "rope_theta": 5.0, "factor": 4}})");
   EXPECT_EQ(ConfigReader(newer).rope_parameters(1.0).get<double>("rope_theta"), 5.0);
   Json older = parse(R"({"rope_theta": 7.0, "rope_scaling": {"type": "linear", "factor": 2}})");
   Json merged = ConfigReader(older).rope_parameters(1.0);
@@ -39,7 +40,8 @@ TEST(ConfigReader, RopeParametersFromEverySpelling) {
 }
 
 TEST(ConfigReader, WindowsOfLayers) {
-  Json config = parse(R"({"use_sliding_window": true, "sliding_window": 8, "max_window_layers": 1})");
+  Json config =
+      parse(R"({"use_sliding_window": true, "sliding_window": 8, "max_window_layers": 1})");
   EXPECT_EQ(ConfigReader(config).layer_windows(3, 28), (std::vector<int>{0, 8, 8}));
   Json off = parse(R"({"use_sliding_window": false, "sliding_window": 8, "max_window_layers": 0})");
   EXPECT_EQ(ConfigReader(off).layer_windows(2, 28), (std::vector<int>{0, 0}));

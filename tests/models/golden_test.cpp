@@ -37,7 +37,8 @@ std::vector<std::string> files_of(const std::string& name) {
   std::vector<std::string> files;
   // A split GGUF is opened by any of its parts.
   for (const char* suffix : {"", ".gguf", "-00002-of-00004.gguf"})
-    if (fs::exists(kFolder / (name + suffix))) files.push_back((kFolder / (name + suffix)).string());
+    if (fs::exists(kFolder / (name + suffix)))
+      files.push_back((kFolder / (name + suffix)).string());
   return files;
 }
 
@@ -155,7 +156,8 @@ TEST_P(GoldenTest, ChunksBatchesAndThreadsChangeNoBit) {
   for (const char* dtype : {"f32", "auto"}) {
     std::string file = files_of(GetParam()).front();
     std::vector<ScoreResult> together = score(file, {.dtype = dtype}, prompts_, 3);
-    for (const RunSetup& setup : {RunSetup{dtype, 1, 512}, RunSetup{dtype, 2, 1}, RunSetup{dtype, 3, 7}}) {
+    for (const RunSetup& setup :
+         {RunSetup{dtype, 1, 512}, RunSetup{dtype, 2, 1}, RunSetup{dtype, 3, 7}}) {
       for (size_t i = 0; i < prompts_.size(); ++i) {
         ScoreResult alone = score(file, setup, {prompts_[i]}, 3).front();
         ASSERT_EQ(alone.logprobs.size(), together[i].logprobs.size());

@@ -11,8 +11,7 @@ namespace crane {
 namespace {
 
 std::string refusal(const char* config) {
-  Checkpoint checkpoint =
-      Checkpoint::open(CRANE_SOURCE_DIR "/tests/golden/models/qwen2-f32-tied");
+  Checkpoint checkpoint = Checkpoint::open(CRANE_SOURCE_DIR "/tests/golden/models/qwen2-f32-tied");
   auto device = make_device({.threads = 1, .arena_bytes = 1 << 20});
   Weights weights(checkpoint, *device);
   try {

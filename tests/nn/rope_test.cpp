@@ -47,7 +47,8 @@ std::string refusal(const char* parameters, int rotary_dim = 8) {
 }
 
 TEST(Rope, RefusesWhatItCannotObey) {
-  EXPECT_NE(refusal(R"({"rope_type": "dynamic", "factor": 2.0})").find("dynamic"), std::string::npos);
+  EXPECT_NE(refusal(R"({"rope_type": "dynamic", "factor": 2.0})").find("dynamic"),
+            std::string::npos);
   EXPECT_NE(refusal(R"({"rope_type": "yarn", "factor": 0})").find("factor"), std::string::npos);
   EXPECT_NE(refusal(R"({"rope_theta": -1})").find("rope_theta"), std::string::npos);
   EXPECT_NE(refusal(R"({})", 7).find("even"), std::string::npos);

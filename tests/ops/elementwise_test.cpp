@@ -62,8 +62,7 @@ TEST_P(ElementwiseTest, RmsNormOverHeads) {
   Tensor x = random({4, 3, 6}), weight = random({6});
   Tensor y = ops::rms_norm(x, weight, 1e-5f);
   Tensor flat = ops::rms_norm(x.view({12, 6}), weight, 1e-5f);
-  for (int64_t i = 0; i < y.elements(); ++i)
-    EXPECT_EQ(y.data<float>()[i], flat.data<float>()[i]);
+  for (int64_t i = 0; i < y.elements(); ++i) EXPECT_EQ(y.data<float>()[i], flat.data<float>()[i]);
 }
 
 TEST_P(ElementwiseTest, AddScaleGate) {

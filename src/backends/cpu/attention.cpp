@@ -152,7 +152,8 @@ struct Job {
 
 // A worker's arrays, cut from its scratch.
 struct Workspace {
-  float *queries, *scores, *output, *span_output, *maximum, *sum, *span_maximum, *span_sum;
+  float *queries, *scores;
+  SoftmaxState whole, span;  // of all columns
   int32_t *first, *last;
 
   static size_t floats(const Geometry& at) {
@@ -167,12 +168,7 @@ struct Workspace {
     };
     queries = cut(at.key_dim);
     scores = cut(kAttendBlock);
-    output = cut(at.value_stride);
-    span_output = cut(at.value_stride);
-    maximum = cut(1);
-    sum = cut(1);
-    span_maximum = cut(1);
-    span_sum = cut(1);
+    for (SoftmaxState* state : {&whole, &span}) *state = {cut(1), cut(1), cut(at.value_stride)};
     first = reinterpret_cast<int32_t*>(cut(1));
     last = reinterpret_cast<int32_t*>(cut(1));
   }
@@ -206,34 +202,33 @@ AttendSpan prepare(const Job& job, const Unit& unit, const Workspace& work) {
   return span;
 }
 
-void attend_one_span(const Job& job, AttendSpan& span, int index, float* maximum, float* sum,
-                     float* output) {
+void attend_one_span(const Job& job, AttendSpan& span, int index, const SoftmaxState& result) {
   int columns = span.columns;
   span.begin = std::max(index * kSpan, span.first[0] / kBlock * kBlock);
   span.end = std::min((index + 1) * kSpan, span.last[columns - 1]);
-  span.maximum = maximum;
-  span.sum = sum;
-  span.output = output;
+  span.maximum = result.maximum;
+  span.sum = result.sum;
+  span.output = result.output;
   (job.layer.keys.dtype() == DType::f16 ? job.kernels.attend_f16 : job.kernels.attend_f32)(span);
 }
 
-void write_result(const Job& job, const Unit& unit, const float* sum, const float* output) {
+void write_result(const Job& job, const Unit& unit, const SoftmaxState& result) {
   for (int c = 0; c < unit.tokens * job.group; ++c) {
     int token = unit.first_token + c / job.group;
     int head = unit.head * job.group + c % job.group;
     float* to =
         job.y.data<float>() + (unit.run->begin + token) * job.y.stride(0) + head * job.y.stride(1);
-    job.kernels.scale(to, output + int64_t{c} * job.at.value_stride, 1.0f / sum[c],
+    job.kernels.scale(to, result.output + int64_t{c} * job.at.value_stride, 1.0f / result.sum[c],
                       job.at.value_dim);
   }
 }
 
-void merge_columns(const Job& job, int columns, const Workspace& into, const float* maximum,
-                   const float* sum, const float* output) {
+void merge_columns(const Job& job, int columns, const SoftmaxState& into,
+                   const SoftmaxState& other) {
   for (int c = 0; c < columns; ++c) {
     int64_t at = int64_t{c} * job.at.value_stride;
-    job.kernels.merge(into.maximum + c, into.sum + c, into.output + at, maximum[c], sum[c],
-                      output + at, job.at.value_stride);
+    job.kernels.merge({into.maximum + c, into.sum + c, into.output + at},
+                      {other.maximum + c, other.sum + c, other.output + at}, job.at.value_stride);
   }
 }
 
@@ -248,12 +243,12 @@ int last_span(const Unit& unit) {
 void attend_all_spans(const Job& job, const Unit& unit, const Workspace& work) {
   AttendSpan span = prepare(job, unit, work);
   int first = first_span(job, unit);
-  attend_one_span(job, span, first, work.maximum, work.sum, work.output);
+  attend_one_span(job, span, first, work.whole);
   for (int index = first + 1; index <= last_span(unit); ++index) {
-    attend_one_span(job, span, index, work.span_maximum, work.span_sum, work.span_output);
-    merge_columns(job, span.columns, work, work.span_maximum, work.span_sum, work.span_output);
+    attend_one_span(job, span, index, work.span);
+    merge_columns(job, span.columns, work.whole, work.span);
   }
-  write_result(job, unit, work.sum, work.output);
+  write_result(job, unit, work.whole);
 }
 
 void list_units(const Job& job, std::vector<Unit>& units) {
@@ -281,40 +276,49 @@ void attend_split(Context& context, const Job& job, const std::vector<Unit>& who
                                          work_floats * static_cast<size_t>(context.pool.size()) +
                                              static_cast<size_t>(floats_per_part) * parts.size());
   float* results = memory + work_floats * static_cast<size_t>(context.pool.size());
+  auto state_at = [columns](float* part) {
+    return SoftmaxState{part, part + columns, part + 2 * columns};
+  };
   context.pool.parallel_for(
       static_cast<int64_t>(parts.size()), 1, [&](int64_t begin, int64_t end, int worker) {
         Workspace work(memory + work_floats * static_cast<size_t>(worker), job.at);
         for (int64_t i = begin; i < end; ++i) {
           const Unit& part = parts[static_cast<size_t>(i)];
           AttendSpan span = prepare(job, part, work);
-          float* result = results + i * floats_per_part;
-          attend_one_span(job, span, part.span, result, result + columns, result + 2 * columns);
+          attend_one_span(job, span, part.span, state_at(results + i * floats_per_part));
         }
       });
   Workspace work(memory, job.at);
-  const float* result = results;
+  float* next = results;
   for (const Unit& unit : whole) {
     int count = unit.tokens * job.group;
     for (int span = first_span(job, unit); span <= last_span(unit); ++span) {
+      SoftmaxState result = state_at(next);
       if (span == first_span(job, unit)) {
-        std::copy_n(result, count, work.maximum);
-        std::copy_n(result + columns, count, work.sum);
-        std::copy_n(result + 2 * columns, int64_t{count} * job.at.value_stride, work.output);
+        std::copy_n(result.maximum, count, work.whole.maximum);
+        std::copy_n(result.sum, count, work.whole.sum);
+        std::copy_n(result.output, int64_t{count} * job.at.value_stride, work.whole.output);
       } else {
-        merge_columns(job, count, work, result, result + columns, result + 2 * columns);
+        merge_columns(job, count, work.whole, result);
       }
-      result += floats_per_part;
+      next += floats_per_part;
     }
-    write_result(job, unit, work.sum, work.output);
+    write_result(job, unit, work.whole);
   }
 }
 
 }  // namespace
 
-void attention(Context& context, AttentionPlan& plan, Tensor& y, const Tensor& q,
-               KvCache::Layer& layer, const Batch& batch, const AttentionOptions& options) {
-  Job job{y, q, layer, batch, options, *context.kernels.vectors, Geometry(layer), 0};
-  job.group = static_cast<int>(q.dim(1)) / job.at.kv_heads;
+void attention(Context& context, AttentionPlan& plan, Tensor& y, const AttentionInput& input) {
+  Job job{y,
+          input.q,
+          input.layer,
+          input.batch,
+          input.options,
+          *context.kernels.vectors,
+          Geometry(input.layer),
+          0};
+  job.group = static_cast<int>(input.q.dim(1)) / job.at.kv_heads;
   if (job.group > kColumnsPerUnit)
     throw Error(ErrorCode::unsupported, cat("attention: ", job.group, " query heads share a K/V ",
                                             "head, at most ", kColumnsPerUnit, " are built"));

@@ -20,11 +20,17 @@ struct AttentionPlan {
   std::vector<AttentionUnit> units, parts;
 };
 
+struct AttentionInput {
+  const Tensor& q;
+  KvCache::Layer& layer;
+  const Batch& batch;
+  const AttentionOptions& options;
+};
+
 void allocate_kv(Device& device, KvCache& cache, int slots);
 void copy_block(KvCache& cache, int from, int to, int tokens);
 void store_kv(Context& context, KvCache::Layer& layer, const Tensor& k, const Tensor& v,
               const Batch& batch);
-void attention(Context& context, AttentionPlan& plan, Tensor& y, const Tensor& q,
-               KvCache::Layer& layer, const Batch& batch, const AttentionOptions& options);
+void attention(Context& context, AttentionPlan& plan, Tensor& y, const AttentionInput& input);
 
 }  // namespace crane::cpu

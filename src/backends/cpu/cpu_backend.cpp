@@ -72,7 +72,7 @@ class CpuBackend final : public Backend {
   }
   void attention(Tensor& y, const Tensor& q, KvCache::Layer& layer, const Batch& batch,
                  const AttentionOptions& options) override {
-    cpu::attention(context_, plan_, y, q, layer, batch, options);
+    cpu::attention(context_, plan_, y, {q, layer, batch, options});
   }
 
  private:

@@ -41,6 +41,13 @@ struct AttendSpan {
   float* output = nullptr;   // [columns][value_stride] out, not yet divided by the sum
 };
 
+// One column's softmax over some keys, not yet divided by the sum.
+struct SoftmaxState {
+  float* maximum;
+  float* sum;
+  float* output;  // [value_stride]
+};
+
 struct VectorKernels {
   void (*rms_norm)(float* y, const float* x, const float* weight, int64_t size, float eps);
   void (*add)(float* y, const float* a, const float* b, int64_t size);
@@ -58,8 +65,7 @@ struct VectorKernels {
   void (*attend_f32)(const AttendSpan& span);
   void (*attend_f16)(const AttendSpan& span);
   // Merges another span's result into (maximum, sum, output) of one column.
-  void (*merge)(float* maximum, float* sum, float* output, float other_maximum, float other_sum,
-                const float* other_output, int64_t value_stride);
+  void (*merge)(const SoftmaxState& into, const SoftmaxState& other, int64_t value_stride);
 };
 
 }  // namespace crane::cpu

@@ -134,15 +134,15 @@ void attend(const AttendSpan& span) {
 void attend_f32(const AttendSpan& span) { attend<KvF32>(span); }
 void attend_f16(const AttendSpan& span) { attend<KvF16>(span); }
 
-void merge_spans(float* maximum, float* sum, float* output, float other_maximum, float other_sum,
-                 const float* other_output, int64_t value_stride) {
-  if (other_maximum == -__builtin_inff()) return;
-  float now = fmaxf(*maximum, other_maximum);
-  float mine = exp1(*maximum - now), theirs = exp1(other_maximum - now);
-  *sum = *sum * mine + other_sum * theirs;
+void merge_spans(const SoftmaxState& into, const SoftmaxState& other, int64_t value_stride) {
+  if (*other.maximum == -__builtin_inff()) return;
+  float now = fmaxf(*into.maximum, *other.maximum);
+  float mine = exp1(*into.maximum - now), theirs = exp1(*other.maximum - now);
+  *into.sum = *into.sum * mine + *other.sum * theirs;
   for (int64_t d = 0; d < value_stride; d += kLanes)
-    store(output + d, fma(load(other_output + d), set1(theirs), mul(load(output + d), set1(mine))));
-  *maximum = now;
+    store(into.output + d,
+          fma(load(other.output + d), set1(theirs), mul(load(into.output + d), set1(mine))));
+  *into.maximum = now;
 }
 
 void store_key_f32(std::byte* panel_column, const float* key, int64_t size) {

@@ -70,6 +70,10 @@ class Terminal {
     auto deadline = Clock::now() + std::chrono::seconds(60);
     while (Clock::now() < deadline && read_some()) {
     }
+    if (Clock::now() >= deadline) {
+      ADD_FAILURE() << "the program did not end; its screen: " << screen_.substr(seen_);
+      return -1;
+    }
     int status = 0;
     waitpid(child_, &status, 0);
     ended_ = true;
@@ -145,6 +149,7 @@ TEST(ChatLoop, CommandsSetAndShow) {
   terminal.wait_for("did you mean /show?");
   terminal.type("/help\r");
   terminal.wait_for("/history");
+  terminal.wait_for(">>> ");
   terminal.type(kEndOfInput);
   EXPECT_EQ(terminal.wait_for_end(), 0);
 }

@@ -11,6 +11,15 @@
 #include "text/chat_template.h"
 #include "text/template_runtime.h"
 
+// GCC and clang say it in different ways.
+#if defined(__SANITIZE_ADDRESS__)
+#define CRANE_ADDRESS_SANITIZER
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define CRANE_ADDRESS_SANITIZER
+#endif
+#endif
+
 namespace crane {
 namespace {
 
@@ -193,7 +202,7 @@ TEST(ChatTemplateBudgets, StopGreedyTemplates) {
     std::string answer = error_of(source);
     double seconds = processor_seconds() - start;
     EXPECT_EQ(answer.substr(0, 20), "chat template: line ") << source << ": " << answer;
-#if !defined(__SANITIZE_ADDRESS__)
+#if !defined(CRANE_ADDRESS_SANITIZER)
     if (std::getenv("CRANE_PRINT_TIMES") != nullptr) std::printf("%.2f %s\n", seconds, source);
     EXPECT_LT(seconds, 1.0) << source;
     EXPECT_LT(static_cast<double>(resident_bytes()) - static_cast<double>(before), 64e6) << source;
@@ -226,7 +235,7 @@ TEST(ChatTemplateBudgets, LongConversationsFit) {
 void on_small_stack(const std::function<void()>& work) {
   pthread_attr_t attributes;
   pthread_attr_init(&attributes);
-#if defined(__SANITIZE_ADDRESS__)
+#if defined(CRANE_ADDRESS_SANITIZER)
   pthread_attr_setstacksize(&attributes, 2048 * 1024);
 #else
   pthread_attr_setstacksize(&attributes, 256 * 1024);
